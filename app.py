@@ -1,0 +1,7 @@
+"""The app that `streamlit run app.py` and `uvicorn app:app` both serve."""
+
+import streamlit as st
+
+# The script lives away from pages/: beside it, Streamlit would take that folder for its
+# legacy pages and answer a cold deep link without running the script at all.
+app = st.App("attnviz/ui/shell.py")

@@ -1,0 +1,1 @@
+export const greet = (n) => `sibling says ${n}`;

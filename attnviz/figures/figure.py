@@ -1,0 +1,103 @@
+"""What a picture is made of, before anything draws it: panels of numbers with named axes.
+
+A figure is data. The explorer component draws it on a canvas, the exports write it to files;
+both read the same arrays, so what is seen is what was computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Float32
+
+from attnviz.errors import AttnvizError
+
+Scale = Literal["weight", "signed", "magnitude"]
+"""weight: sequential on [0, 1]; signed: diverging, symmetric about 0; magnitude: sequential on
+[0, largest]."""
+
+Accent = Literal["plain", "query", "key", "value", "mask", "output"]
+"""The one colour that a tensor keeps in prose, formula and figure."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One side of a panel: a position per label, repeated labels staying apart.
+
+    name links panels ("query" on two panels is the same axis: hovering one marks the other).
+    title says in words what runs along it. details, if given, are the hover texts.
+    """
+
+    name: str
+    title: str
+    labels: tuple[str, ...]
+    details: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One matrix to draw: rows run down, columns run right, the origin is top left."""
+
+    id: str  # a stable word: it appears in links and file names
+    title: str
+    values: Float32[np.ndarray, "rows cols"]  # NaN: undefined there
+    rows: Axis
+    cols: Axis
+    scale: Scale = "weight"
+    blocked: Bool[np.ndarray, "rows cols"] | None = None  # True: masked, drawn hatched
+    subtitle: str = ""  # plain text: the shape, the formula
+    accent: Accent = "plain"
+    limit: float | None = None  # a fixed end of the colour scale, for panels to be compared
+
+    def __post_init__(self) -> None:
+        expected = (len(self.rows.labels), len(self.cols.labels))
+        if self.values.shape != expected:
+            raise AttnvizError(
+                f"Panel {self.id!r} has values of shape {self.values.shape} but labels for "
+                f"{expected}."
+            )
+        if self.blocked is not None and self.blocked.shape != expected:
+            raise AttnvizError(
+                f"Panel {self.id!r} has a mask of shape {self.blocked.shape}; expected {expected}."
+            )
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Thumbnails of many maps, one per (row, column), rows being layers and columns heads.
+
+    stack, where it is small enough to send, holds every map exactly, so that switching needs no
+    server; else the figure's first panel holds the selected map.
+    """
+
+    thumbnails: Float32[np.ndarray, "layers heads size size"]  # pooled, for the eye only
+    layers: tuple[int, ...]  # the true index of each row
+    metrics: Mapping[str, Float32[np.ndarray, "layers heads"]] = field(default_factory=dict)
+    stack: Float32[np.ndarray, "layers heads rows cols"] | None = None
+    kv_heads: int | None = None  # query heads are grouped evenly on these
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the reader points at. None: nothing chosen."""
+
+    layer: int | None = None  # true layer index
+    head: int | None = None
+    panel: str | None = None
+    row: int | None = None
+    col: int | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Everything one mount of the explorer draws."""
+
+    title: str
+    alt: str  # a sentence that stands in for the picture
+    panels: tuple[Panel, ...]
+    grid: Grid | None = None
+    settings: str = ""  # one line for exports: model, layer, head, seed
+    file_stem: str = "attnviz"
