@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+from torch import Tensor
 
 from attnviz.errors import AttnvizError
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 Role = Literal["input", "query", "key", "value", "scores", "mask", "weights", "output", "other"]
 """What a step's tensor is, so that every figure gives it the same colour and scale."""

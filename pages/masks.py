@@ -1,1 +1,3 @@
-import streamlit as st; st.title("Masks page")
+import streamlit as st
+
+st.title("masks")

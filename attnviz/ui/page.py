@@ -1,0 +1,56 @@
+"""The frame that all pages share: a question, cautions, errors as sentences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zlib import crc32
+
+import streamlit as st
+
+from attnviz.errors import AttnvizError
+
+_LESSONS = Path(__file__).parents[2] / "assets" / "lessons"
+
+CAUTIONS = {
+    "not_explanation": "A large weight is not proof of a grammatical relation, nor an explanation "
+    "of the model's decision: it says where a head read from, not what it did with it.",
+    "head_role": "That a head “does” something is an illustration of what it often does here, "
+    "not a role the model assigned to it.",
+    "random_weights": "The projections here are random, not trained: the picture shows the "
+    "mechanism, not what a model has learned.",
+    "equal_cache": "Equal cache is not equal quality: fewer bytes say nothing about what a model "
+    "loses or keeps.",
+    "no_ranking": "No table here is a universal ranking of speed: bytes are one part of it.",
+    "mla_not_gqa": "MLA is not GQA with a smaller number of groups: each head still gets its own "
+    "keys and values, rebuilt from the shared latent.",
+}
+"""One plain line each, shown beside the figure that a reader would otherwise over-read."""
+
+
+def head(question: str, sentence: str) -> None:
+    """Open a page with its one question and one sentence. Our own words only, never a visitor's."""
+    st.title(question, anchor=False)
+    st.markdown(sentence)
+
+
+def caution(*keys: str) -> None:
+    """Say, in small print beside a figure, what it does not show."""
+    for key in keys:
+        st.markdown(f":material/info: {CAUTIONS[key]}")
+
+
+def error(problem: AttnvizError | str) -> None:
+    """Show what went wrong and what to change. The sentence may quote the visitor: plain text."""
+    with st.container(border=True, key=f"error-{crc32(str(problem).encode())}"):
+        st.markdown(":material/error: **This could not be done.**")
+        st.text(str(problem))
+
+
+def lesson(word: str) -> None:
+    """The lesson of a concept, from assets/lessons/<word>.md."""
+    st.markdown((_LESSONS / f"{word}.md").read_text(encoding="utf-8"))
+
+
+def plain(text: str) -> None:
+    """Show a visitor's own words exactly as typed: no markdown, no LaTeX, no HTML."""
+    st.text(text)

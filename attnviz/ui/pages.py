@@ -1,0 +1,72 @@
+"""The pages there are, in the order of the navigation. Adding one is one line here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from streamlit.navigation.page import StreamlitPage
+
+_FOLDER = Path(__file__).parents[2] / "pages"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page: its word (script name and address), its title, and what one finds there."""
+
+    word: str
+    title: str
+    icon: str
+    about: str
+
+    @property
+    def script(self) -> str:
+        return str(_FOLDER / f"{self.word}.py")
+
+    def page(self) -> StreamlitPage:
+        return st.Page(
+            self.script,
+            title=self.title,
+            icon=f":material/{self.icon}:",
+            url_path=self.word,
+            default=self.word == "home",
+        )
+
+
+PAGES = (
+    Entry("home", "Home", "home", "Where everything is."),
+    Entry(
+        "step_by_step",
+        "Step by step",
+        "steps",
+        "One head, from queries, keys and values to the output; click any cell for its arithmetic.",
+    ),
+    Entry(
+        "masks",
+        "Masks",
+        "grid_off",
+        "Choose and combine masks; see which pairs they allow and what that does to the weights.",
+    ),
+    Entry(
+        "heads",
+        "Heads",
+        "account_tree",
+        "Multi-head, grouped-query and multi-query attention on the same input.",
+    ),
+    Entry(
+        "inspect_model",
+        "Inspect a model",
+        "search",
+        "Every head of a real language model, on your own text.",
+    ),
+    Entry(
+        "kv_cache",
+        "KV cache",
+        "memory",
+        "How many bytes a context costs, for 67 models or a design of your own.",
+    ),
+)
