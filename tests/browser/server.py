@@ -1,0 +1,81 @@
+"""A server of the app in its own process, as `make run` starts it, on a free port."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """`with Server() as server:` serves the app at server.url until the block ends."""
+
+    def __init__(self, *options: str, **environment: str) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._options = options
+        # The app's own defaults, whatever the tests set for themselves.
+        kept = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
+        self._environment = kept | {"HF_HUB_OFFLINE": "1"} | environment
+
+    def __enter__(self) -> Server:
+        self._log = tempfile.TemporaryFile(mode="w+")
+        command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+        address = ["--server.address", "127.0.0.1", "--server.port", str(self.port)]
+        self.process = subprocess.Popen(
+            [*command, *address, *self._options],
+            cwd=ROOT,
+            env=self._environment,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            self._wait_until_healthy()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self._log.close()
+
+    def _wait_until_healthy(self, seconds: float = 30) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and self.process.poll() is None:
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1):
+                    return
+            except (urllib.error.URLError, TimeoutError, ConnectionError):
+                time.sleep(0.02)
+        raise RuntimeError(f"The server did not come up.\n{self.log()}")
+
+    def log(self) -> str:
+        """What the server has printed so far."""
+        self._log.flush()
+        self._log.seek(0)
+        return self._log.read()
+
+    def mapped_libraries(self) -> set[str]:
+        """Names of the shared libraries in the process's memory (Linux)."""
+        lines = Path(f"/proc/{self.process.pid}/maps").read_text().splitlines()
+        return {Path(line.split(maxsplit=5)[-1]).name for line in lines if ".so" in line}
