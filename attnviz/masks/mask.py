@@ -1,0 +1,153 @@
+"""What a mask is, and how masks compose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+from attnviz.errors import AttnvizError
+
+Align = Literal["start", "end"]
+"""Where query 0 sits among the keys when there are fewer queries than keys.
+
+start: at key 0 (PyTorch's is_causal=True). end: the last query at the last key (decoding with a
+cache; flash-attention since 2.1).
+"""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Every (query, key) pair of one attention map, as index tensors that broadcast."""
+
+    n_queries: int
+    n_keys: int
+    device: torch.device | None = None
+
+    @property
+    def key(self) -> Tensor:
+        return torch.arange(self.n_keys, device=self.device)[None, :]  # (1, Tk)
+
+    def query(self, align: Align = "start") -> Tensor:
+        offset = self.n_keys - self.n_queries if align == "end" else 0
+        return torch.arange(self.n_queries, device=self.device)[:, None] + offset  # (Tq, 1)
+
+
+@dataclass(frozen=True)
+class Mask:
+    """A predicate (query, key) -> allowed that names itself and composes with &, | and ~.
+
+    A family subclasses this with its parameters as fields, a `name`, and a `rule`.
+    """
+
+    @property
+    def name(self) -> str:
+        """Words that say which mask this is, for titles and legends."""
+        raise NotImplementedError
+
+    def rule(self, at: Grid) -> Tensor:
+        """Bool tensor that broadcasts to (batch, heads, queries, keys); True: may look."""
+        raise NotImplementedError
+
+    def allowed(
+        self, n_queries: int, n_keys: int, *, device: torch.device | str | None = None
+    ) -> Bool[Tensor, "#batch #heads queries keys"]:
+        """The mask as a tensor: always four axes, True = allowed.
+
+        The batch and head axes have length 1 unless the mask differs between examples or heads.
+        """
+        if n_queries < 1 or n_keys < 1:
+            raise AttnvizError(
+                f"A mask needs at least one query and one key; received {n_queries} queries and "
+                f"{n_keys} keys."
+            )
+        at = Grid(n_queries, n_keys, torch.device(device) if device is not None else None)
+        ruled = self.rule(at)
+        while ruled.ndim < 4:
+            ruled = ruled[None]
+        return ruled.expand(*ruled.shape[:2], n_queries, n_keys)
+
+    def __and__(self, other: Mask) -> Mask:
+        return And(self, other) if isinstance(other, Mask) else NotImplemented
+
+    def __or__(self, other: Mask) -> Mask:
+        return Or(self, other) if isinstance(other, Mask) else NotImplemented
+
+    def __invert__(self) -> Mask:
+        return Not(self)
+
+    def __bool__(self) -> bool:
+        # `causal() and padding(...)` would silently drop the first mask.
+        raise AttnvizError("Masks are joined with & and |, not with the words and / or.")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _joined(word: str, parts: tuple[Mask, Mask], same: type[Mask]) -> str:
+    names = (
+        f"({part.name})" if isinstance(part, And | Or) and not isinstance(part, same) else part.name
+        for part in parts
+    )
+    return f" {word} ".join(names)
+
+
+def _broadcastable(left: Tensor, right: Tensor, name: str) -> tuple[Tensor, Tensor]:
+    try:
+        torch.broadcast_shapes(left.shape, right.shape)
+    except RuntimeError:
+        raise AttnvizError(
+            f"The masks of '{name}' do not fit together: their shapes are {tuple(left.shape)} and "
+            f"{tuple(right.shape)}; batch and head counts must be equal or 1."
+        ) from None
+    return left, right
+
+
+@dataclass(frozen=True)
+class And(Mask):
+    """Allowed where both masks allow."""
+
+    left: Mask
+    right: Mask
+
+    @property
+    def name(self) -> str:
+        return _joined("and", (self.left, self.right), And)
+
+    def rule(self, at: Grid) -> Tensor:
+        left, right = _broadcastable(self.left.rule(at), self.right.rule(at), self.name)
+        return left & right
+
+
+@dataclass(frozen=True)
+class Or(Mask):
+    """Allowed where at least one mask allows."""
+
+    left: Mask
+    right: Mask
+
+    @property
+    def name(self) -> str:
+        return _joined("or", (self.left, self.right), Or)
+
+    def rule(self, at: Grid) -> Tensor:
+        left, right = _broadcastable(self.left.rule(at), self.right.rule(at), self.name)
+        return left | right
+
+
+@dataclass(frozen=True)
+class Not(Mask):
+    """Allowed exactly where the mask blocks."""
+
+    mask: Mask
+
+    @property
+    def name(self) -> str:
+        inner = self.mask.name
+        return f"not ({inner})" if isinstance(self.mask, And | Or) else f"not {inner}"
+
+    def rule(self, at: Grid) -> Tensor:
+        return ~self.mask.rule(at)
