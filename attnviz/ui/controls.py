@@ -7,7 +7,7 @@ arrives is checked here again: a value that was never on offer becomes the defau
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 from urllib.parse import quote
 
 import streamlit as st
@@ -113,7 +113,12 @@ def toggle(label: str, *, key: str, default: bool = False, help: str | None = No
 
 
 def text(
-    label: str, *, key: str, default: str, height: int | str = "content", help: str | None = None
+    label: str,
+    *,
+    key: str,
+    default: str,
+    height: int | Literal["content", "stretch"] = "content",
+    help: str | None = None,
 ) -> str:
     """The visitor's own text, kept across pages, and in the URL while it is short enough.
 

@@ -1,0 +1,137 @@
+"""One door to heavy work: a page hands in a small job and gets a result, or a reason.
+
+A job is a frozen, picklable dataclass with a `run(progress)` method: it names its model, it
+never holds one, so the same job could run on another machine. Here it runs in a thread of this
+process. The same job asked for twice, by one visitor or by thirty, is one run; results are kept
+while they are used, up to a budget in bytes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cachetools import LRUCache
+
+from attnviz.errors import Cancelled
+
+if TYPE_CHECKING:
+    from attnviz.models.capture import Capture
+
+Progress = Callable[[float, str], None]
+
+ABANDONED_AFTER = 1.5
+"""Seconds without anybody waiting before a run stops: long enough for a rerun to come back.
+Leaving is the only way to stop a run, so one visitor's stop never takes another's result."""
+
+
+class Job(Protocol):
+    """Hashable work: equal jobs have equal results."""
+
+    def __hash__(self) -> int: ...
+
+    def run(self, progress: Progress) -> Any:
+        """Do the work, reporting (fraction done, what is being done); raise AttnvizError."""
+        ...
+
+
+class Ticket:
+    """A job on its way: how far it is, and its result when it has one."""
+
+    def __init__(self) -> None:
+        self.fraction = 0.0
+        self.text = "Waiting for its turn"
+        self.future: Future[Any] = Future()
+        self._waiters = 0
+        self._left_at = time.monotonic()
+
+    def progress(self, fraction: float, text: str) -> None:
+        """Called by the work, often; raises Cancelled when the result is no longer wanted."""
+        self.fraction, self.text = min(max(fraction, 0.0), 1.0), text
+        if self._waiters == 0 and time.monotonic() - self._left_at > ABANDONED_AFTER:
+            raise Cancelled
+
+    def __enter__(self) -> Ticket:
+        self._waiters += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._waiters -= 1
+        self._left_at = time.monotonic()
+
+
+class Board:
+    """The jobs of this process: running ones by their job, finished ones by last use."""
+
+    def __init__(self, budget_bytes: int, workers: int = 2) -> None:
+        self._lock = Lock()
+        self._running: dict[Job, Ticket] = {}
+        self._finished: LRUCache[Job, Any] = LRUCache(budget_bytes, getsizeof=_size)
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="attnviz-job")
+
+    def submit(self, job: Job) -> Ticket:
+        """The ticket of this job: a finished one, the one under way, or a new one."""
+        with self._lock:
+            if job in self._finished:
+                ticket = Ticket()
+                ticket.future.set_result(self._finished[job])
+                return ticket
+            ticket = self._running.get(job)
+            if ticket is None:
+                ticket = self._running[job] = Ticket()
+                self._pool.submit(self._work, job, ticket)
+            return ticket
+
+    def _work(self, job: Job, ticket: Ticket) -> None:
+        try:
+            ticket.progress(0.0, "Starting")
+            result = job.run(ticket.progress)
+        except BaseException as problem:  # noqa: BLE001 - the waiting side's to handle
+            with self._lock:
+                self._forget(job, ticket)
+            ticket.future.set_exception(problem)
+            return
+        with self._lock:
+            if _size(result) <= self._finished.maxsize:
+                self._finished[job] = result
+            self._forget(job, ticket)
+        ticket.future.set_result(result)
+
+    def _forget(self, job: Job, ticket: Ticket) -> None:
+        if self._running.get(job) is ticket:
+            del self._running[job]
+
+
+def _size(result: Any) -> int:
+    return max(1, int(getattr(result, "nbytes", 1)))
+
+
+@lru_cache(maxsize=1)
+def board() -> Board:
+    """The board of this process, holding at most a gibibyte of finished results."""
+    return Board(budget_bytes=2**30)
+
+
+@dataclass(frozen=True)
+class CaptureJob:
+    """Run a model once on a text and keep what its attention maps need."""
+
+    model: str  # a catalog name, a Hub id or a local folder
+    text: str
+
+    def run(self, progress: Progress) -> Capture:
+        from attnviz.models.capture import capture
+        from attnviz.models.loading import get_model
+
+        def loading(fraction: float, text: str) -> None:
+            progress(0.7 * fraction, text)
+
+        def capturing(fraction: float, text: str) -> None:
+            progress(0.7 + 0.3 * fraction, text)
+
+        return capture(get_model(self.model, progress=loading), self.text, progress=capturing)

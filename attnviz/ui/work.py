@@ -1,0 +1,55 @@
+"""Wait for a job on a page: progress, a stop button, and nothing lost when it is pressed."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import TimeoutError as NotYet
+from typing import Any
+
+import streamlit as st
+
+from attnviz.errors import Cancelled
+from attnviz.jobs import Job, Ticket, board
+
+AT_ONCE = 0.25
+"""Seconds to wait before showing progress: quick work should not flash a bar."""
+
+
+def result_of(job: Job) -> Any:
+    """The result of a job, waiting for it on the page where it is called.
+
+    Raises the job's own AttnvizError. While it runs, a bar says how far it is; the stop button
+    leaves it (and what nobody waits for ends), and the page then offers to run it again.
+    """
+    if st.session_state.get("_stopped") == job:
+        st.markdown(":material/stop_circle: Stopped before it was done.")
+        st.button("Run it again", on_click=st.session_state.pop, args=("_stopped", None))
+        st.stop()
+    while True:
+        with board().submit(job) as ticket:
+            try:
+                return ticket.future.result(timeout=AT_ONCE)
+            except NotYet:
+                pass
+            except Cancelled:
+                continue  # joined a run just as it gave up: ask for a new one
+            try:
+                return _watch(st.empty(), job, ticket)
+            except Cancelled:
+                continue
+
+
+def _watch(slot: Any, job: Job, ticket: Ticket) -> Any:
+    with slot.container():
+        bar = st.progress(ticket.fraction, text=ticket.text)
+        st.button(
+            "Stop",
+            icon=":material/stop:",
+            key="stop_work",
+            on_click=lambda: st.session_state.update(_stopped=job),
+        )
+        while not ticket.future.done():
+            bar.progress(ticket.fraction, text=ticket.text)
+            time.sleep(0.1)
+    slot.empty()
+    return ticket.future.result()
