@@ -14,14 +14,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from cachetools import LRUCache
 
 from attnviz.errors import Cancelled
-
-if TYPE_CHECKING:
-    from attnviz.models.capture import Capture
 
 Progress = Callable[[float, str], None]
 
@@ -30,6 +27,7 @@ ABANDONED_AFTER = 1.5
 Leaving is the only way to stop a run, so one visitor's stop never takes another's result."""
 
 
+@runtime_checkable
 class Job(Protocol):
     """Hashable work: equal jobs have equal results."""
 
@@ -124,7 +122,8 @@ class CaptureJob:
     model: str  # a catalog name, a Hub id or a local folder
     text: str
 
-    def run(self, progress: Progress) -> Capture:
+    def run(self, progress: Progress) -> Any:
+        """Return the attnviz.models.capture.Capture."""
         from attnviz.models.capture import capture
         from attnviz.models.loading import get_model
 
