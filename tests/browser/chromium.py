@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from pathlib import Path
 
-from playwright.sync_api import Browser, Page, Playwright
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
+_NAMES = ("chromium", "google-chrome-stable", "google-chrome", "chromium-browser", "chrome")
 _FLAGS = (
     "--no-sandbox",  # containers and CI run as root
     "--disable-gpu",
@@ -28,21 +29,32 @@ _IDLE = """() => {
 }"""
 
 
-def executable() -> str:
-    """The browser to drive: ATTNVIZ_CHROMIUM, or the first Chromium or Chrome on the path."""
+def _is_snap(path: str) -> bool:
+    """Ubuntu's chromium is a snap, which cannot read the profile folder that Playwright makes."""
+    file = Path(path).resolve()
+    launcher = file.stat().st_size < 10_000 and b"/snap/bin" in file.read_bytes()
+    return file.name == "snap" or file.is_relative_to("/snap") or launcher
+
+
+def executable(playwright: Playwright) -> str:
+    """The browser to drive: ATTNVIZ_CHROMIUM, the distribution's, or Playwright's own."""
     wanted = os.environ.get("ATTNVIZ_CHROMIUM")
-    found = shutil.which(wanted) if wanted else next(filter(None, map(shutil.which, _NAMES)), None)
-    if found is None:
-        where = f"ATTNVIZ_CHROMIUM={wanted}" if wanted else f"on the path ({', '.join(_NAMES)})"
-        raise RuntimeError(
-            f"Expected a Chromium or Chrome, found none {where}; install one or "
-            "point ATTNVIZ_CHROMIUM at its executable."
-        )
-    return found
+    if wanted:
+        candidates = [shutil.which(wanted)]
+    else:
+        installed = [path for path in map(shutil.which, _NAMES) if path and not _is_snap(path)]
+        candidates = [*installed, shutil.which(playwright.chromium.executable_path)]
+    for path in candidates:
+        if path:
+            return path
+    raise RuntimeError(
+        f"Expected a Chromium or Chrome, found none at {wanted or ', '.join(_NAMES)}; install one "
+        "or point ATTNVIZ_CHROMIUM at its executable."
+    )
 
 
 def launch(playwright: Playwright) -> Browser:
-    return playwright.chromium.launch(executable_path=executable(), args=list(_FLAGS))
+    return playwright.chromium.launch(executable_path=executable(playwright), args=list(_FLAGS))
 
 
 def wait_idle(page: Page, timeout: float = 60, settled: float = 0.2) -> None:
@@ -58,3 +70,8 @@ def wait_idle(page: Page, timeout: float = 60, settled: float = 0.2) -> None:
             return
         page.wait_for_timeout(25)
     raise TimeoutError(f"The page was not idle within {timeout:.0f} s: {page.url}")
+
+
+if __name__ == "__main__":
+    with sync_playwright() as driver:
+        print(executable(driver))

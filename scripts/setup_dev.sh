@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# What the tests need beyond the app: the tools of requirements-dev.txt, a Chromium for the
+# browser tests (any Chromium or Chrome named by ATTNVIZ_CHROMIUM does), and fonts that can
+# show Chinese, Hebrew and emoji. Missing ones are installed with apt where that is possible.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts/setup.sh
+VENV=.venv
+source scripts/steps.sh
+
+tools() {
+  say "Installing the packages of requirements-dev.txt"
+  "$VENV/bin/python" -m pip --disable-pip-version-check install -q -r requirements-dev.txt
+}
+
+has_browser() {
+  has_browser && return
+  if grep -q '^ID=ubuntu' /etc/os-release 2>/dev/null; then
+    # Ubuntu's chromium is a snap, which Playwright cannot drive.
+    "$VENV/bin/python" -m playwright install --with-deps chromium || true
+  else
+    system_packages chromium || true
+  fi
+  has_browser || fail "The browser tests need a Chromium or Chrome: install one," \
+    "or set ATTNVIZ_CHROMIUM to the path of its executable."
+}
+
+fonts() {
+  local missing=()
+  fc-list 2>/dev/null | grep -qi 'noto.*cjk' || missing+=(fonts-noto-cjk)
+  fc-list 2>/dev/null | grep -qi 'noto.*hebrew' || missing+=(fonts-noto-core)
+  fc-list 2>/dev/null | grep -qi 'noto.*emoji' || missing+=(fonts-noto-color-emoji)
+  [ ${#missing[@]} = 0 ] || system_packages fontconfig "${missing[@]}" ||
+    say "Screenshots may show empty boxes: the fonts ${missing[*]} are missing."
+}
+
+step tools "$(print_of requirements-dev.txt)" tools
+step browser "${ATTNVIZ_CHROMIUM:-found}" browser
+step fonts once fonts

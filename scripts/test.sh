@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Lint, types and every test. All of them run, whatever failed before; the browser tests come
+# last and one at a time, since some of them measure.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+scripts/setup_dev.sh || exit 1
+python=.venv/bin/python
+failed=()
+
+part() {
+  local name=$1
+  shift
+  printf '\n== %s\n' "$name"
+  "$@" || failed+=("$name")
+}
+
+part lint $python -m ruff check .
+part format $python -m ruff format --check .
+part types $python -m pyright
+part "unit and page tests" $python -m pytest -n 2 --dist loadfile -m "not browser"
+part "browser tests" $python -m pytest -m browser
+
+[ ${#failed[@]} = 0 ] && exit 0
+printf '\nFailed: %s\n' "$(IFS=,; echo "${failed[*]}")"
+exit 1
