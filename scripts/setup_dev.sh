@@ -14,7 +14,7 @@ tools() {
 }
 
 has_browser() {
-  has_browser && return
+  if has_browser; then return; fi
   if grep -q '^ID=ubuntu' /etc/os-release 2>/dev/null; then
     # Ubuntu's chromium is a snap, which Playwright cannot drive.
     "$VENV/bin/python" -m playwright install --with-deps chromium || true
