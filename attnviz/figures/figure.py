@@ -28,13 +28,23 @@ class Axis:
     """One side of a panel: a position per label, repeated labels staying apart.
 
     name links panels ("query" on two panels is the same axis: hovering one marks the other).
-    title says in words what runs along it. details, if given, are the hover texts.
+    title says in words what runs along it. details, if given, are the hover texts. special, if
+    given, says which positions a reader may want to hide ([CLS], [SEP], <s>).
     """
 
     name: str
     title: str
     labels: tuple[str, ...]
     details: tuple[str, ...] | None = None
+    special: tuple[bool, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for what, given in (("details", self.details), ("special", self.special)):
+            if given is not None and len(given) != len(self.labels):
+                raise AttnvizError(
+                    f"Axis {self.name!r} has {len(self.labels)} labels but {len(given)} {what}: "
+                    "give one for each label."
+                )
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,7 @@ class Panel:
     subtitle: str = ""  # plain text: the shape, the formula
     accent: Accent = "plain"
     limit: float | None = None  # a fixed end of the colour scale, for panels to be compared
+    value_name: str = ""  # what one cell is called; "" means weight or value, by the scale
 
     def __post_init__(self) -> None:
         expected = (len(self.rows.labels), len(self.cols.labels))
@@ -64,13 +75,19 @@ class Panel:
                 f"Panel {self.id!r} has a mask of shape {self.blocked.shape}; expected {expected}."
             )
 
+    @property
+    def value_word(self) -> str:
+        """What a readout calls one cell."""
+        return self.value_name or ("weight" if self.scale == "weight" else "value")
+
 
 @dataclass(frozen=True)
 class Grid:
     """Thumbnails of many maps, one per (row, column), rows being layers and columns heads.
 
     stack, where it is small enough to send, holds every map exactly, so that switching needs no
-    server; else the figure's first panel holds the selected map.
+    server: the figure's first panel then gives its axes, mask and scale to all of them. Without
+    it the first panel is the selected map.
     """
 
     thumbnails: Float32[np.ndarray, "layers heads size size"]  # pooled, for the eye only
@@ -78,6 +95,29 @@ class Grid:
     metrics: Mapping[str, Float32[np.ndarray, "layers heads"]] = field(default_factory=dict)
     stack: Float32[np.ndarray, "layers heads rows cols"] | None = None
     kv_heads: int | None = None  # query heads are grouped evenly on these
+
+    def __post_init__(self) -> None:
+        n_layers, n_heads = self.thumbnails.shape[:2]
+        if len(self.layers) != n_layers:
+            raise AttnvizError(
+                f"The grid has thumbnails for {n_layers} layers but {len(self.layers)} layer "
+                "indices: give one for each."
+            )
+        for name, values in self.metrics.items():
+            if values.shape != (n_layers, n_heads):
+                raise AttnvizError(
+                    f"The metric {name!r} has shape {values.shape}; expected one number for each "
+                    f"of {n_layers} layers and {n_heads} heads."
+                )
+        if self.kv_heads is not None and (self.kv_heads < 1 or n_heads % self.kv_heads):
+            raise AttnvizError(
+                f"{n_heads} query heads cannot be shared evenly by {self.kv_heads} KV heads."
+            )
+        if self.stack is not None and self.stack.shape[:2] != (n_layers, n_heads):
+            raise AttnvizError(
+                f"The stack holds {self.stack.shape[:2]} maps; the grid shows "
+                f"{(n_layers, n_heads)}."
+            )
 
 
 @dataclass(frozen=True)
@@ -101,3 +141,16 @@ class Figure:
     grid: Grid | None = None
     settings: str = ""  # one line for exports: model, layer, head, seed
     file_stem: str = "attnviz"
+
+    def __post_init__(self) -> None:
+        ids = [panel.id for panel in self.panels]
+        if len(set(ids)) != len(ids):
+            raise AttnvizError(f"Panel ids must differ; got {ids}.")
+        stack = self.grid.stack if self.grid else None
+        if stack is not None:
+            shape = self.panels[0].values.shape if self.panels else None
+            if shape != stack.shape[2:]:
+                raise AttnvizError(
+                    f"The stack's maps have shape {stack.shape[2:]}, so the first panel must too; "
+                    f"it has {shape}."
+                )

@@ -1,0 +1,151 @@
+"""A Figure as one binary buffer for the browser.
+
+Layout: a little-endian u32, the length of the JSON header; the header, padded with spaces to a
+multiple of 4; the arrays, each starting at a multiple of 4. The header names arrays by their
+place in its "arrays" list. Equal figures give equal bytes, so a rerun that changes nothing sends
+nothing; equal arrays are stored once, and each has a digest by which the browser keeps what it
+has already drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from attnviz.figures import palette
+from attnviz.figures.figure import Axis, Figure, Grid, Panel, Selection
+
+_KINDS = {"float32": "f4", "uint8": "u1"}
+
+
+class _Arrays:
+    """The arrays of one buffer, in order, each stored once."""
+
+    def __init__(self) -> None:
+        self.chunks: list[bytes] = []
+        self.entries: list[dict[str, Any]] = []
+        self._places: dict[tuple[str, tuple[int, ...]], int] = {}
+        self._offset = 0
+
+    def add(self, values: np.ndarray) -> int:
+        data = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).tobytes()
+        digest = hashlib.blake2b(data, digest_size=8).hexdigest()
+        place = self._places.setdefault((digest, values.shape), len(self.entries))
+        if place == len(self.entries):
+            self.entries.append(
+                {
+                    "kind": _KINDS[values.dtype.name],
+                    "shape": list(values.shape),
+                    "offset": self._offset,
+                    "digest": digest,
+                }
+            )
+            self.chunks.append(data + b"\0" * (-len(data) % 4))
+            self._offset += len(self.chunks[-1])
+        return place
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A figure taken apart: everything but the selection."""
+
+    header: dict[str, Any]
+    chunks: list[bytes]
+
+    @property
+    def digest(self) -> str:
+        """The same for the same figure. (The header holds the digests of the arrays.)"""
+        return hashlib.blake2b(_json(self.header), digest_size=8).hexdigest()
+
+    def joined(self, selection: Selection, push: int) -> bytes:
+        """The buffer. push counts the times Python set the selection: the browser takes the
+        selection of a buffer whose push it has not seen, and otherwise keeps its own."""
+        text = _json(self.header | {"selection": asdict(selection), "push": push})
+        text += b" " * (-len(text) % 4)
+        return b"".join([struct.pack("<I", len(text)), text, *self.chunks])
+
+
+def take_apart(figure: Figure) -> Packed:
+    """Header and arrays of a figure."""
+    arrays = _Arrays()
+    axes: list[Axis] = []
+    header = {
+        "title": figure.title,
+        "alt": figure.alt,
+        "settings": figure.settings,
+        "fileStem": figure.file_stem,
+        "accents": {name: list(pair) for name, pair in palette.ACCENTS.items()},
+        "palettes": {
+            "sequential": [arrays.add(palette.sequential(dark)) for dark in (False, True)],
+            "diverging": [arrays.add(palette.diverging(dark)) for dark in (False, True)],
+        },
+        "panels": [_panel(panel, arrays, axes) for panel in figure.panels],
+        "axes": [asdict(axis) for axis in axes],
+        "grid": None if figure.grid is None else _grid(figure.grid, arrays),
+        "arrays": arrays.entries,
+    }
+    return Packed(header, arrays.chunks)
+
+
+def pack(figure: Figure, selection: Selection | None = None, push: int = 0) -> bytes:
+    """Everything one mount of the explorer needs, in one buffer."""
+    return take_apart(figure).joined(selection or Selection(), push)
+
+
+def quantise(thumbnails: np.ndarray) -> np.ndarray:
+    """uint8 thumbnails for the eye: each on its own scale, the square root of |value| / largest.
+
+    Where any value is negative, 128 is 0 and the two signs go to the two sides.
+    """
+    finite = np.nan_to_num(thumbnails, nan=0.0, posinf=0.0, neginf=0.0)
+    largest = np.abs(finite).max(axis=(-2, -1), keepdims=True, initial=0.0)
+    part = np.sqrt(np.abs(finite) / np.where(largest > 0, largest, 1))
+    if (finite < 0).any():
+        return (128 + np.sign(finite) * part * 127).round().astype(np.uint8)
+    return (part * 255).round().astype(np.uint8)
+
+
+def _panel(panel: Panel, arrays: _Arrays, axes: list[Axis]) -> dict[str, Any]:
+    return {
+        "id": panel.id,
+        "title": panel.title,
+        "subtitle": panel.subtitle,
+        "scale": panel.scale,
+        "limit": panel.limit,
+        "accent": panel.accent,
+        "valueName": panel.value_word,
+        "rows": _axis(panel.rows, axes),
+        "cols": _axis(panel.cols, axes),
+        "values": arrays.add(np.asarray(panel.values, np.float32)),
+        "blocked": None if panel.blocked is None else arrays.add(panel.blocked.astype(np.uint8)),
+    }
+
+
+def _axis(axis: Axis, axes: list[Axis]) -> int:
+    if axis not in axes:
+        axes.append(axis)
+    return axes.index(axis)
+
+
+def _grid(grid: Grid, arrays: _Arrays) -> dict[str, Any]:
+    return {
+        "layers": list(grid.layers),
+        "heads": grid.thumbnails.shape[1],
+        "kvHeads": grid.kv_heads,
+        "signed": bool((grid.thumbnails < 0).any()),
+        "thumbnails": arrays.add(quantise(grid.thumbnails)),
+        "metrics": [
+            {"name": name, "values": arrays.add(np.asarray(values, np.float32))}
+            for name, values in grid.metrics.items()
+        ],
+        "stack": None if grid.stack is None else arrays.add(np.asarray(grid.stack, np.float32)),
+    }
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,0 +1,62 @@
+"""Whose selection counts: the reader's, in the browser, or the script's, in Python.
+
+The reader's stays until the script asks for something new. A script that merely hands back what
+the explorer told it (through a link's parameters, perhaps a run late) asks for nothing new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attnviz.figures.figure import Figure, Selection
+
+
+@dataclass
+class Memory:
+    """What the last run of one mount passed on, kept in the session."""
+
+    argument: Selection | None = None
+    returned: Selection | None = None
+    figure: str = ""  # digest of the figure's bytes
+    packed: Selection | None = None  # the selection sent inside the bytes
+    push: int = 0
+
+
+def settle(
+    memory: Memory, argument: Selection | None, reported: Selection | None
+) -> tuple[Selection, bool]:
+    """The selection now, and whether the script has just set it."""
+    new = argument is not None and argument != memory.argument
+    if argument is not None and new and argument not in (reported, memory.returned):
+        return argument, True
+    return reported or argument or Selection(), False
+
+
+def read(state: Any) -> Selection | None:
+    """The browser's report, or None where there is none or it is not one."""
+    report = state.get("selection") if isinstance(state, Mapping) else None
+    if not isinstance(report, Mapping):
+        return None
+    numbers = {name: report.get(name) for name in ("layer", "head", "row", "col")}
+    if any(type(value) is not int and value is not None for value in numbers.values()):
+        return None
+    panel = report.get("panel")
+    return Selection(panel=panel if isinstance(panel, str) else None, **numbers)
+
+
+def within(selection: Selection, figure: Figure) -> Selection:
+    """The same selection without what this figure does not have: any client may send any number."""
+    grid = figure.grid
+    if grid is not None:
+        n_heads = grid.thumbnails.shape[1]
+        if selection.layer not in grid.layers or selection.head not in range(n_heads):
+            selection = replace(selection, layer=None, head=None)
+    panel = next((p for p in figure.panels if p.id == selection.panel), None)
+    if panel is None:
+        return replace(selection, panel=None, row=None, col=None)
+    n_rows, n_cols = panel.values.shape
+    if selection.row not in range(n_rows) or selection.col not in range(n_cols):
+        return replace(selection, panel=None, row=None, col=None)
+    return selection
