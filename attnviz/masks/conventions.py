@@ -23,22 +23,22 @@ Allowed = Bool[Tensor, "#batch #heads queries keys"]
 
 
 def to_zero_one(
-    allowed: Bool[Tensor, "batch heads queries keys"], dtype: torch.dtype = torch.float32
-) -> Float[Tensor, "batch heads queries keys"]:
+    allowed: Bool[Tensor, "*shape"], dtype: torch.dtype = torch.float32
+) -> Float[Tensor, "*shape"]:
     """1 where allowed, 0 where blocked."""
     return allowed.to(dtype)
 
 
 def to_additive(
-    allowed: Bool[Tensor, "batch heads queries keys"], dtype: torch.dtype = torch.float32
-) -> Float[Tensor, "batch heads queries keys"]:
+    allowed: Bool[Tensor, "*shape"], dtype: torch.dtype = torch.float32
+) -> Float[Tensor, "*shape"]:
     """0 where allowed, -inf where blocked: added to the scores before the softmax."""
     return _added(allowed, dtype, -torch.inf)
 
 
 def to_finite_additive(
-    allowed: Bool[Tensor, "batch heads queries keys"], dtype: torch.dtype = torch.float32
-) -> Float[Tensor, "batch heads queries keys"]:
+    allowed: Bool[Tensor, "*shape"], dtype: torch.dtype = torch.float32
+) -> Float[Tensor, "*shape"]:
     """0 where allowed, the most negative finite number where blocked (transformers, eager).
 
     An empty row of it is a constant, so its softmax is uniform, silently.
@@ -52,8 +52,8 @@ def _added(allowed: Tensor, dtype: torch.dtype, blocked: float) -> Tensor:
 
 
 def to_sdpa(
-    allowed: Bool[Tensor, "batch heads queries keys"],
-) -> Bool[Tensor, "batch heads queries keys"]:
+    allowed: Bool[Tensor, "*shape"],
+) -> Bool[Tensor, "*shape"]:
     """True keeps: `scaled_dot_product_attention(attn_mask=...)` has the polarity used here."""
     return allowed.contiguous()
 
