@@ -3,12 +3,16 @@
 An address that no page has shows the first page, under a notice that Streamlit puts up itself.
 """
 
+from pathlib import Path
+
 import streamlit as st
 
 from attnviz.ui import heap
 from attnviz.ui.pages import PAGES
 
-st.set_page_config(page_title="attnviz", page_icon=":material/grid_on:", layout="wide")
+# A file of ours: the browser would fetch a Material icon for its tab from another host.
+ICON = Path(__file__).parents[2] / "assets" / "icon.png"
+st.set_page_config(page_title="attnviz", page_icon=ICON, layout="wide")
 
 page = st.navigation([entry.page() for entry in PAGES])
 st.set_page_config(page_title=f"{page.title} · attnviz")
