@@ -1,0 +1,80 @@
+"""What the reader points at, between the explorer, the page and the URL.
+
+The latest word counts: a click in the explorer, a row chosen in a table, or, on a first visit,
+the link. What a link or a client sends is kept only if the figure can have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from attnviz.components.explorer.selection import read
+from attnviz.figures.figure import Selection
+
+_PARTS = ("layer", "head", "row", "col")
+
+
+@dataclass
+class _Kept:
+    value: Selection
+    reported: Selection | None = None
+
+
+def _from_url() -> Selection:
+    numbers: dict[str, int] = {}
+    for part in _PARTS:
+        text = st.query_params.get(part, "")
+        if text.isascii() and text.isdigit() and len(text) < 7:
+            numbers[part] = int(text)
+    return Selection(panel=st.query_params.get("panel"), **numbers)
+
+
+def _kept(key: str) -> _Kept:
+    return st.session_state.setdefault(f"{key}:chosen", _Kept(_from_url()))
+
+
+def current(
+    key: str,
+    *,
+    layers: Collection[int],
+    n_heads: int,
+    default: tuple[int, int],
+    panel: str | None = None,
+) -> Selection:
+    """The selection to draw for the explorer mounted under `key`.
+
+    A layer or head that this figure does not have becomes the default (layer, head). panel names
+    the panel that a link's row and column are about where the link does not say.
+    """
+    kept = _kept(key)
+    reported = read(st.session_state.get(key))
+    if reported is not None and reported != kept.reported:
+        kept.reported = kept.value = reported
+    value = kept.value
+    if value.layer not in layers or value.head not in range(n_heads):
+        value = replace(value, layer=default[0], head=default[1])
+    if value.panel is None and value.row is not None:
+        value = replace(value, panel=panel)
+    kept.value = value
+    return value
+
+
+def choose(key: str, layer: int, head: int) -> None:
+    """Point at a head from elsewhere on the page (call it in a widget's callback)."""
+    kept = _kept(key)
+    kept.value = replace(kept.value, layer=layer, head=head)
+
+
+def keep(selection: Selection, *, default: tuple[int, int] | None = None) -> None:
+    """Put the selection into the URL; the default (layer, head) leaves it bare."""
+    parts = {part: getattr(selection, part) for part in _PARTS}
+    if default == (selection.layer, selection.head):
+        parts["layer"] = parts["head"] = None
+    for part, value in parts.items():
+        if value is None:
+            st.query_params.pop(part, None)
+        elif st.query_params.get(part) != str(value):
+            st.query_params[part] = str(value)

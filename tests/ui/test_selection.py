@@ -1,0 +1,72 @@
+"""The latest word counts: the link, then the explorer, then a row chosen in a table."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.figures.figure import Selection
+
+
+def _page() -> None:
+    import streamlit as st
+
+    from attnviz.ui import selection
+
+    def choose() -> None:
+        selection.choose("map", 1, 0)
+
+    st.button("Row", on_click=choose)
+    chosen = selection.current("map", layers=(0, 1, 5), n_heads=4, default=(1, 2), panel="weights")
+    selection.keep(chosen, default=(1, 2))
+    st.session_state["got"] = chosen
+
+
+def _run(app: AppTest | None = None, report: dict | None = None, **query: str) -> AppTest:
+    app = app or AppTest.from_function(_page, default_timeout=10)
+    app.query_params.update(query)
+    if report:
+        app.session_state["map"] = {"selection": report}
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_a_bare_address_gives_the_default_and_stays_bare() -> None:
+    app = _run()
+    assert app.session_state["got"] == Selection(layer=1, head=2)
+    assert not {"layer", "head", "row", "col"} & set(app.query_params)
+
+
+def test_a_link_gives_what_it_says() -> None:
+    got = _run(layer="5", head="0", row="3", col="2").session_state["got"]
+    assert got == Selection(layer=5, head=0, panel="weights", row=3, col=2)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"layer": "2", "head": "1"},  # a layer between the true indices
+        {"layer": "5", "head": "4"},
+        {"layer": "-1", "head": "1"},
+        {"layer": "1e9", "head": "x"},
+        {"layer": "9" * 5000, "head": "٣"},
+    ],
+)
+def test_a_head_that_is_not_there_becomes_the_default(query: dict[str, str]) -> None:
+    got = _run(**query).session_state["got"]
+    assert (got.layer, got.head) == (1, 2)
+
+
+def test_the_explorers_report_and_then_the_table_win_and_reach_the_link() -> None:
+    app = _run(layer="5", head="0")
+    report = {"layer": 0, "head": 3, "panel": "weights", "row": 4, "col": 1}
+    app = _run(app, report)
+    assert app.session_state["got"] == Selection(0, 3, "weights", 4, 1)
+    assert {part: app.query_params[part] for part in ("layer", "head", "row", "col")} == {
+        "layer": "0",
+        "head": "3",
+        "row": "4",
+        "col": "1",
+    }
+    app.button[0].click().run()
+    got = app.session_state["got"]
+    assert (got.layer, got.head) == (1, 0)

@@ -1,0 +1,76 @@
+"""Waiting on a page: the result, the job's own sentence, and a way back after a stop."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+
+def _page() -> None:
+    import time
+    from dataclasses import dataclass
+
+    import streamlit as st
+
+    from attnviz.errors import AttnvizError
+    from attnviz.ui import page, work
+
+    @dataclass(frozen=True)
+    class Slow:
+        text: str
+
+        def run(self, progress):
+            for step in range(4):
+                progress(step / 4, f"step {step}")
+                time.sleep(0.15)
+            if not self.text:
+                raise AttnvizError("The text is empty: type something.")
+            return self.text.upper()
+
+    # The class is made anew on each run, so equality has to be by value.
+    Slow.__eq__ = lambda self, other: self.text == getattr(other, "text", None)
+    try:
+        st.text(work.result_of(Slow(st.text_input("Text", "cat", key="text"))))
+    except AttnvizError as problem:
+        page.error(problem)
+
+
+@pytest.fixture
+def app() -> AppTest:
+    return AppTest.from_function(_page, default_timeout=20)
+
+
+def test_the_result_arrives_and_the_bar_is_gone(app: AppTest) -> None:
+    app.run()
+    assert not app.exception
+    assert [text.value for text in app.text] == ["CAT"]
+    assert not app.button
+
+
+def test_a_bad_job_shows_its_sentence_and_keeps_what_was_typed(app: AppTest) -> None:
+    app.run()
+    app.text_input(key="text").set_value("").run()
+    assert not app.exception
+    assert [text.value for text in app.text] == ["The text is empty: type something."]
+    app.text_input(key="text").set_value("dog").run()
+    assert [text.value for text in app.text] == ["DOG"]
+
+
+def test_after_a_stop_the_page_offers_to_run_it_again(app: AppTest) -> None:
+    app.run()
+    job = app.session_state["text"]
+    assert job == "cat"
+
+    class SameText:
+        text = "cat"
+
+        def __eq__(self, other: object) -> bool:
+            return getattr(other, "text", None) == "cat"
+
+        def __hash__(self) -> int:
+            return 0
+
+    app.session_state["_stopped"] = SameText()
+    app.run()
+    assert not app.text
+    assert "Stopped" in app.markdown[0].value
+    app.button[0].click().run()
+    assert [text.value for text in app.text] == ["CAT"]
