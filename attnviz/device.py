@@ -45,3 +45,13 @@ def dtype_for(place: torch.device, checkpoint: torch.dtype | None = None) -> tor
     if place.type == "cpu" or checkpoint not in (torch.float16, torch.bfloat16):
         return torch.float32
     return checkpoint
+
+
+def describe() -> str:
+    """The device of ATTNVIZ_DEVICE in words, for a page: its name, and what makes it that fast."""
+    place = device()
+    if place.type == "cuda":
+        return f"{place}, {torch.cuda.get_device_name(place)}"
+    if place.type == "cpu":
+        return f"cpu, {torch.get_num_threads()} threads, float32"
+    return f"{place}, float32"
