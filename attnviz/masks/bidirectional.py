@@ -10,11 +10,14 @@ from torch import Tensor
 from attnviz.masks.mask import Grid, Mask
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bidirectional(Mask):
     @property
     def name(self) -> str:
         return "bidirectional"
+
+    def __repr__(self) -> str:
+        return "bidirectional()"
 
     def rule(self, at: Grid) -> Tensor:
         return torch.ones(1, 1, dtype=torch.bool, device=at.device)

@@ -10,13 +10,16 @@ from attnviz.errors import AttnvizError
 from attnviz.masks.mask import Align, Grid, Mask
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Causal(Mask):
     align: Align = "start"
 
     @property
     def name(self) -> str:
         return "causal" if self.align == "start" else "causal, end-aligned"
+
+    def __repr__(self) -> str:
+        return "causal()" if self.align == "start" else "causal('end')"
 
     def rule(self, at: Grid) -> Tensor:
         return at.key <= at.query(self.align)

@@ -36,11 +36,12 @@ class Grid:
         return torch.arange(self.n_queries, device=self.device)[:, None] + offset  # (Tq, 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Mask:
     """A predicate (query, key) -> allowed that names itself and composes with &, | and ~.
 
-    A family subclasses this with its parameters as fields, a `name`, and a `rule`.
+    A family subclasses this with its parameters as fields, a `name`, and a `rule`. Its repr is
+    the Python that builds it.
     """
 
     @property
@@ -95,6 +96,13 @@ def _joined(word: str, parts: tuple[Mask, Mask], same: type[Mask]) -> str:
     return f" {word} ".join(names)
 
 
+def _expression(sign: str, left: Mask, right: Mask) -> str:
+    alone = isinstance(left, And | Or) and type(left) is not {"&": And, "|": Or}[sign]
+    before = f"({left!r})" if alone else repr(left)
+    after = f"({right!r})" if isinstance(right, And | Or) else repr(right)
+    return f"{before} {sign} {after}"
+
+
 def _broadcastable(left: Tensor, right: Tensor, name: str) -> tuple[Tensor, Tensor]:
     try:
         torch.broadcast_shapes(left.shape, right.shape)
@@ -106,12 +114,15 @@ def _broadcastable(left: Tensor, right: Tensor, name: str) -> tuple[Tensor, Tens
     return left, right
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class And(Mask):
     """Allowed where both masks allow."""
 
     left: Mask
     right: Mask
+
+    def __repr__(self) -> str:
+        return _expression("&", self.left, self.right)
 
     @property
     def name(self) -> str:
@@ -122,12 +133,15 @@ class And(Mask):
         return left & right
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Or(Mask):
     """Allowed where at least one mask allows."""
 
     left: Mask
     right: Mask
+
+    def __repr__(self) -> str:
+        return _expression("|", self.left, self.right)
 
     @property
     def name(self) -> str:
@@ -138,11 +152,14 @@ class Or(Mask):
         return left | right
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Not(Mask):
     """Allowed exactly where the mask blocks."""
 
     mask: Mask
+
+    def __repr__(self) -> str:
+        return f"~({self.mask!r})" if isinstance(self.mask, And | Or) else f"~{self.mask!r}"
 
     @property
     def name(self) -> str:

@@ -15,7 +15,7 @@ from attnviz.masks.mask import Grid, Mask
 Side = Literal["right", "left"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Padding(Mask):
     lengths: tuple[int, ...]
     side: Side = "right"
@@ -24,6 +24,13 @@ class Padding(Mask):
     def name(self) -> str:
         shown = ", ".join(str(length) for length in self.lengths)
         return f"padding to {shown}" if self.side == "right" else f"left padding to {shown}"
+
+    def __repr__(self) -> str:
+        return (
+            f"padding({list(self.lengths)})"
+            if self.side == "right"
+            else f"padding({list(self.lengths)}, 'left')"
+        )
 
     def rule(self, at: Grid) -> Tensor:
         if max(self.lengths) > at.n_keys:

@@ -10,13 +10,16 @@ from attnviz.errors import AttnvizError
 from attnviz.masks.mask import Grid, Mask
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Prefix(Mask):
     length: int
 
     @property
     def name(self) -> str:
         return f"prefix {self.length}"
+
+    def __repr__(self) -> str:
+        return f"prefix({self.length})"
 
     def rule(self, at: Grid) -> Tensor:
         return at.key < self.length

@@ -10,7 +10,7 @@ from attnviz.errors import AttnvizError
 from attnviz.masks.mask import Align, Grid, Mask
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SlidingWindow(Mask):
     window: int
     align: Align = "start"
@@ -18,6 +18,13 @@ class SlidingWindow(Mask):
     @property
     def name(self) -> str:
         return f"sliding window {self.window}"
+
+    def __repr__(self) -> str:
+        return (
+            f"sliding_window({self.window})"
+            if self.align == "start"
+            else f"sliding_window({self.window}, 'end')"
+        )
 
     def rule(self, at: Grid) -> Tensor:
         return (at.query(self.align) - at.key).abs() < self.window

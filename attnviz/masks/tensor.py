@@ -11,7 +11,7 @@ from attnviz.errors import AttnvizError
 from attnviz.masks.mask import Grid, Mask
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FromTensor(Mask):
     tensor: Tensor  # (#B, #H, Tq, Tk)
     label: str = "custom"
@@ -19,6 +19,9 @@ class FromTensor(Mask):
     @property
     def name(self) -> str:
         return self.label
+
+    def __repr__(self) -> str:
+        return f"from_tensor(<bool {tuple(self.tensor.shape)}>, {self.label!r})"
 
     def rule(self, at: Grid) -> Tensor:
         if self.tensor.shape[2:] != (at.n_queries, at.n_keys):

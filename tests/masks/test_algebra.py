@@ -90,6 +90,13 @@ def test_equal_masks_are_equal_and_survive_pickling(a):
     assert again.name == a.name
 
 
+@quick
+@given(MASKS)
+def test_a_masks_repr_is_the_python_that_builds_it(a):
+    scope = {word: getattr(masks, word) for word in masks.__all__}
+    assert eval(repr(a), scope) == a  # noqa: S307 -- made by the repr under test
+
+
 @pytest.mark.parametrize(
     ("mask", "name"),
     [

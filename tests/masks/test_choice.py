@@ -1,0 +1,42 @@
+"""Masks put together from a page's choices."""
+
+from __future__ import annotations
+
+import pytest
+
+from attnviz import masks
+from attnviz.errors import AttnvizError
+from attnviz.masks.choice import FAMILIES, Sizes, choose
+
+SIZES = Sizes(window=3, prefix=2, length=4)
+
+
+@pytest.mark.parametrize(
+    ("families", "options", "expected"),
+    [
+        ([], {}, masks.bidirectional()),
+        (["causal"], {}, masks.causal()),
+        (["window", "causal"], {}, masks.causal() & masks.sliding_window(3)),
+        (["causal", "prefix"], {"join": "or"}, masks.causal() | masks.prefix(2)),
+        (["padding"], {"invert": True}, ~masks.padding([4])),
+        (
+            ["causal", "window", "padding"],
+            {"join": "and", "invert": True},
+            ~(masks.causal() & masks.sliding_window(3) & masks.padding([4])),
+        ),
+    ],
+)
+def test_choices_become_the_mask_that_python_would_build(families, options, expected):
+    assert choose(families, SIZES, **options) == expected
+
+
+def test_every_family_can_be_chosen():
+    for word in FAMILIES:
+        assert choose([word], SIZES).allowed(5, 5).shape == (1, 1, 5, 5)
+
+
+def test_what_is_not_on_offer_is_refused():
+    with pytest.raises(AttnvizError, match="no mask 'wavy'; the masks are causal"):
+        choose(["wavy"], SIZES)
+    with pytest.raises(AttnvizError, match="'and' or 'or'; received 'xor'"):
+        choose(["causal"], SIZES, join="xor")
