@@ -54,7 +54,7 @@ def console_errors() -> list[str]:
 
 @pytest.fixture
 def page(
-    request: pytest.FixtureRequest, browser: Browser, server_url: str, console_errors: list[str]
+    request: pytest.FixtureRequest, browser: Browser, console_errors: list[str]
 ) -> Iterator[Page]:
     """A page of 1440 x 900 in a context of its own.
 
@@ -65,12 +65,11 @@ def page(
     page = context.new_page()
     left_origin: list[str] = []
     crashes: list[str] = []
-    # The address of the server under test: the session's, or the one a test started itself.
-    hosts = {urlsplit(server_url).hostname}
 
     def watch(url: str) -> None:
         parts = urlsplit(url)
-        if parts.scheme in ("http", "https", "ws", "wss") and parts.hostname not in hosts:
+        # Any port: a test may start a server of its own.
+        if parts.scheme in ("http", "https", "ws", "wss") and parts.hostname != "127.0.0.1":
             left_origin.append(url)
 
     context.on("request", lambda sent: watch(sent.url))
@@ -91,11 +90,14 @@ def page(
 
 @pytest.fixture
 def visit(page: Page, server_url: str) -> Callable[..., Page]:
-    """visit("/masks?window=4") opens that address and waits until Streamlit is idle."""
+    """visit("/masks?window=4") opens that address, waits until Streamlit is idle, and fails if the
+    page's script raised. Another server's address goes in `base`."""
 
-    def open_path(path: str = "/", timeout: float = 60) -> Page:
-        page.goto(server_url + path)
+    def open_path(path: str = "/", timeout: float = 60, base: str = server_url) -> Page:
+        page.goto(base + path)
         wait_idle(page, timeout)
+        raised = page.get_by_test_id("stException").all_inner_texts()
+        assert not raised, raised
         return page
 
     return open_path

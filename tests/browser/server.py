@@ -22,15 +22,25 @@ def free_port() -> int:
 
 
 class Server:
-    """`with Server() as server:` serves the app at server.url until the block ends."""
+    """`with Server() as server:` serves the app at server.url until the block ends.
+
+    The process has no network but the loopback: see no_network/sitecustomize.py.
+    """
 
     def __init__(self, *options: str, **environment: str) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._options = options
-        # The app's own defaults, whatever the tests set for themselves.
-        kept = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
-        self._environment = kept | {"HF_HUB_OFFLINE": "1"} | environment
+        self._attempts = Path(tempfile.mkstemp(prefix="attempts-")[1])
+        # The app's own defaults, not what the tests set for themselves.
+        ours = ("OMP_NUM_THREADS", "HF_HUB_OFFLINE", "TOKENIZERS_PARALLELISM")
+        kept = {key: value for key, value in os.environ.items() if key not in ours}
+        self._environment = {
+            **kept,
+            "PYTHONPATH": str(Path(__file__).parent / "no_network"),
+            "NO_NETWORK_LOG": str(self._attempts),
+            **environment,
+        }
 
     def __enter__(self) -> Server:
         self._log = tempfile.TemporaryFile(mode="w+")
@@ -58,6 +68,7 @@ class Server:
             self.process.kill()
             self.process.wait()
         self._log.close()
+        self._attempts.unlink()
 
     def _wait_until_healthy(self, seconds: float = 30) -> None:
         end = time.monotonic() + seconds
@@ -74,6 +85,10 @@ class Server:
         self._log.flush()
         self._log.seek(0)
         return self._log.read()
+
+    def outward_attempts(self) -> list[str]:
+        """What the process tried to reach beyond this machine."""
+        return self._attempts.read_text().splitlines()
 
     def mapped_libraries(self) -> set[str]:
         """Names of the shared libraries in the process's memory (Linux)."""
