@@ -1,0 +1,55 @@
+"""Where a token stands, told to attention: added sinusoids, or a rotation of queries and keys."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.errors import AttnvizError
+
+
+def sinusoidal(length: int, d_model: int, base: float = 10000.0) -> Float[Tensor, "length d_model"]:
+    """Position vectors to add to the embeddings (Vaswani et al. 2017, section 3.5), in float64.
+
+    PE[t, 2i] = sin(t / base^(2i / d_model)) and PE[t, 2i + 1] = cos(the same). d_model must be
+    even.
+    """
+    _require_even(d_model, "d_model", "Sinusoidal positions pair a sine with a cosine")
+    angles = _angles(length, d_model, base)  # (T, d/2)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)  # interleaved: (T, d)
+
+
+def rotary_tables(
+    length: int, head_dim: int, base: float = 10000.0
+) -> tuple[Float[Tensor, "length head_dim"], Float[Tensor, "length head_dim"]]:
+    """cos and sin of the angle by which each channel of each position turns, in float64.
+
+    Su et al. 2021 (RoFormer), equation 34, in the layout of Llama: channel c is paired with
+    channel c + head_dim / 2. head_dim must be even.
+    """
+    _require_even(head_dim, "head_dim", "Rotary positions turn channels in pairs")
+    angles = _angles(length, head_dim, base).repeat(1, 2)  # (T, head_dim)
+    return angles.cos(), angles.sin()
+
+
+def apply_rotary(
+    x: Float[Tensor, "*batch length head_dim"], base: float = 10000.0
+) -> Float[Tensor, "*batch length head_dim"]:
+    """Turn row t of x by the angles of position t; lengths and dot products at equal distance stay.
+
+    Acts on queries and keys, never on values.
+    """
+    cos, sin = (table.to(x) for table in rotary_tables(x.shape[-2], x.shape[-1], base))
+    first, second = x.chunk(2, dim=-1)
+    return x * cos + torch.cat([-second, first], dim=-1) * sin
+
+
+def _angles(length: int, channels: int, base: float) -> Tensor:
+    frequencies = base ** (-torch.arange(0, channels, 2, dtype=torch.float64) / channels)
+    return torch.arange(length, dtype=torch.float64)[:, None] * frequencies  # (T, channels/2)
+
+
+def _require_even(size: int, word: str, why: str) -> None:
+    if size < 2 or size % 2:
+        raise AttnvizError(f"{why}, so {word} must be even; received {size}.")

@@ -1,0 +1,36 @@
+"""The registry of variants: everything that `run` can compute.
+
+>>> import attnviz as av
+>>> x = av.random_inputs(length=5, d_model=16, seed=0)
+>>> trace = av.run("multi_head", x, n_heads=4, mask=av.masks.causal())
+>>> tuple(trace.weights.shape), tuple(trace.output.shape)
+((1, 4, 5, 5), (1, 5, 16))
+>>> trace.names[:4]
+('inputs', 'query', 'key', 'value')
+"""
+
+from attnviz.errors import AttnvizError
+from attnviz.variants import grouped_query, multi_head, scaled_dot_product
+from attnviz.variants.run import parameters, run
+from attnviz.variants.variant import Variant
+
+VARIANTS: dict[str, Variant] = {
+    "scaled_dot_product": scaled_dot_product.VARIANT,
+    "multi_head": multi_head.VARIANT,
+    "grouped_query": grouped_query.VARIANT,
+}
+
+
+def names() -> tuple[str, ...]:
+    """Every registered variant."""
+    return tuple(VARIANTS)
+
+
+def find(name: str) -> Variant:
+    """The variant of that name, or AttnvizError with the names that there are."""
+    if name not in VARIANTS:
+        raise AttnvizError(f"There is no variant {name!r}; the variants are {', '.join(VARIANTS)}.")
+    return VARIANTS[name]
+
+
+__all__ = ["VARIANTS", "find", "names", "parameters", "run"]

@@ -1,0 +1,193 @@
+"""Run a variant on inputs and keep every step."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attnviz import variants
+from attnviz.device import device as chosen_device
+from attnviz.errors import AttnvizError
+from attnviz.inputs import Inputs
+from attnviz.masks import Mask, as_allowed, require_no_empty_rows
+from attnviz.trace import Step, Trace
+from attnviz.variants.dimensions import sizes_of
+from attnviz.variants.memory import require_room
+from attnviz.variants.scaling import scaling
+from attnviz.variants.text import input_steps
+from attnviz.variants.variant import Setup, StepText
+
+DTYPES = {
+    "float64": torch.float64,
+    "float32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+}
+
+
+def run(
+    name: str,
+    inputs: Inputs,
+    *,
+    mask: Mask | Tensor | None = None,
+    context: Inputs | None = None,
+    seed: int = 0,
+    scale: bool | float = True,
+    temperature: float = 1.0,
+    device: str | torch.device | None = None,
+    dtype: str | torch.dtype | None = None,
+    kernel: str = "reference",
+    empty_rows: str = "error",
+    **dimensions: int,
+) -> Trace:
+    """Compute one attention mechanism and keep every intermediate step.
+
+    inputs ask; context answers (None: the inputs themselves, self-attention). mask is a Mask or
+    a boolean tensor, True = allowed. seed fixes the variant's own weights. scale True divides the
+    scores by sqrt(d_k), False leaves them, a number multiplies them; temperature then divides
+    them once more. dtype None keeps that of the inputs. kernel "reference" keeps everything,
+    "sdpa" is PyTorch's fused kernel, which writes no weights down. empty_rows "error" refuses a
+    mask that leaves a query without a key, "zero" gives such a query weights and output of zero.
+    Dimensions are the variant's own: head_dim, v_head_dim, n_heads, n_kv_heads.
+
+    Raises AttnvizError (EmptyRowError, TooLargeError) with a sentence that can be shown.
+    """
+    variant = variants.find(name)
+    _one_of("kernel", kernel, ("reference", "sdpa"))
+    _one_of("empty_rows", empty_rows, ("error", "zero"))
+    if context is not None:
+        _require_pair(inputs, context)
+    place, number_type = chosen_device(device), _dtype(dtype, inputs.embeddings.dtype)
+    sizes = sizes_of(variant, inputs.d_model, dimensions)
+    if kernel == "reference":
+        require_room(inputs, context or inputs, sizes.get("n_heads", 1), number_type)
+    allowed = _allowed(mask, inputs, context or inputs, sizes.get("n_heads", 1), place)
+    if allowed is not None and empty_rows == "error":
+        require_no_empty_rows(allowed, inputs.tokens)
+    factor, formula = scaling(scale, temperature, sizes["head_dim"])
+    setup = Setup(
+        dimensions=sizes,
+        scale=factor,
+        scaling=formula,
+        rotary=inputs.positions == "rotary",
+        cross=context is not None,
+        mask="" if mask is None else mask.name if isinstance(mask, Mask) else "custom",
+    )
+    tensors, texts = _given(inputs, context, setup, place, number_type)
+    W = {
+        word: matrix.to(place, number_type)
+        for word, matrix in variant.parameters(inputs.d_model, seed, sizes).items()
+    }
+    compute = variant.compute if kernel == "reference" else variant.fused
+    x = tensors["inputs"]
+    tensors |= compute(x, tensors.get("context", x), W, allowed, setup)
+    texts |= variant.describe(setup)
+    answering = context or inputs
+    return Trace(
+        variant=name,
+        steps=tuple(_step(word, tensor, texts[word]) for word, tensor in tensors.items()),
+        parameters=W,
+        allowed=allowed,
+        query_tokens=inputs.tokens,
+        key_tokens=answering.tokens,
+        query_details=inputs.token_details,
+        key_details=answering.token_details,
+        dimensions={"d_model": inputs.d_model, **sizes},
+        options={
+            "seed": seed,
+            "scale": factor,
+            "temperature": temperature,
+            "positions": inputs.positions,
+            "mask": setup.mask or "none",
+            "empty_rows": empty_rows,
+        },
+        device=str(place),
+        dtype=str(number_type).removeprefix("torch."),
+        kernel=kernel,
+    )
+
+
+def parameters(name: str, d_model: int, seed: int = 0, **dimensions: int) -> dict[str, Tensor]:
+    """The weight matrices that run() uses for this seed, by name, (n_in, n_out) in float64."""
+    variant = variants.find(name)
+    return variant.parameters(d_model, seed, sizes_of(variant, d_model, dimensions))
+
+
+def _given(
+    inputs: Inputs,
+    context: Inputs | None,
+    setup: Setup,
+    place: torch.device,
+    number_type: torch.dtype,
+) -> tuple[dict[str, Tensor], dict[str, StepText]]:
+    """The input steps: tensors and texts of the sequences, and of the positions added to them."""
+    tensors: dict[str, Tensor] = {}
+    texts: dict[str, StepText] = {}
+    for word, side in (("inputs", inputs), ("context", context)):
+        if side is None:
+            continue
+        if side.summands is not None:
+            vectors, places = side.summands
+            tensors[f"{word}_tokens"] = vectors.to(place, number_type)
+            tensors[f"{word}_positions"] = places.to(place, number_type)
+        tensors[word] = side.embeddings.to(place, number_type)
+        texts |= input_steps(word, setup=setup, summed=side.summands is not None)
+    return tensors, texts
+
+
+def _step(name: str, tensor: Tensor, text: StepText) -> Step:
+    if name != "masked" and not bool(tensor.isfinite().all()):
+        kind = str(tensor.dtype).removeprefix("torch.")
+        raise AttnvizError(
+            f"The step {name!r} left the range of {kind}; choose a smaller scale, a higher "
+            f"temperature or smaller embeddings."
+        )
+    return Step(
+        name=name,
+        tensor=tensor,
+        axes=text.axes,
+        role=text.role,
+        formula=text.formula,
+        note=text.note,
+        symbol=text.symbol,
+        origin=text.origin,
+    )
+
+
+def _allowed(
+    mask: Mask | Tensor | None, asking: Inputs, answering: Inputs, n_heads: int, place: torch.device
+) -> Tensor | None:
+    batch, n_queries, _ = asking.embeddings.shape
+    n_keys = answering.embeddings.shape[1]
+    return as_allowed(mask, batch, n_heads, n_queries, n_keys, device=place)
+
+
+def _require_pair(inputs: Inputs, context: Inputs) -> None:
+    (batch, _, d_model), (other_batch, _, other) = inputs.embeddings.shape, context.embeddings.shape
+    if d_model != other:
+        raise AttnvizError(
+            f"inputs and context must have the same d_model; received {d_model} and {other}."
+        )
+    if batch != other_batch:
+        raise AttnvizError(
+            f"inputs and context must have the same batch size; received {batch} and {other_batch}."
+        )
+    if inputs.positions != context.positions:
+        raise AttnvizError(
+            f"inputs and context must tell positions in the same way; received "
+            f"{inputs.positions!r} and {context.positions!r}."
+        )
+
+
+def _dtype(wanted: str | torch.dtype | None, own: torch.dtype) -> torch.dtype:
+    if wanted is None:
+        return own
+    chosen = DTYPES.get(wanted) if isinstance(wanted, str) else wanted
+    if chosen is None or chosen not in DTYPES.values():
+        raise AttnvizError(f"dtype must be one of {', '.join(DTYPES)}; received {wanted!r}.")
+    return chosen
+
+
+def _one_of(word: str, value: str, options: tuple[str, ...]) -> None:
+    if value not in options:
+        raise AttnvizError(f"{word} must be {' or '.join(map(repr, options))}; received {value!r}.")
