@@ -1,0 +1,25 @@
+"""Whole numbers within bounds, or a sentence."""
+
+from __future__ import annotations
+
+import operator
+
+from attnviz.errors import AttnvizError
+
+LARGEST = 10**15
+"""No count on any machine comes near it; beyond it a typed number is a mistake."""
+
+
+def whole(name: str, value: object, least: int = 1) -> int:
+    """value as an int of at least `least` and at most LARGEST; name says what it counts."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]  # refuses 4.0 and "4" on purpose
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool):
+        raise AttnvizError(f"{name} must be a whole number, not {value!r}.")
+    if number < least:
+        raise AttnvizError(f"{name} must be at least {least}, not {number:,}.")
+    if number > LARGEST:
+        raise AttnvizError(f"{name} must be at most {LARGEST:,}, not {number:,}.")
+    return number
