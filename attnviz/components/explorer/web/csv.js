@@ -1,0 +1,32 @@
+// @ts-check
+/** @import { Panel } from "./types.js" */
+import { exact } from "./format.js";
+
+/**
+ * A field as RFC 4180 has it. A text that a spreadsheet would take for a formula gets an
+ * apostrophe in front, which spreadsheets show as nothing.
+ *
+ * @param {string} text
+ */
+export function field(text) {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/**
+ * Every value of the panel, hidden ones too: a row per row, with its position and token; a
+ * column's head is its position, a space and its token.
+ *
+ * @param {Panel} panel
+ */
+export function csv(panel) {
+  const { rows, cols, values } = panel;
+  const n = cols.labels.length;
+  const heads = cols.labels.map((label, i) => field(label === String(i) ? label : `${i} ${label}`));
+  const lines = [[field(`${rows.name} position`), field(rows.name), ...heads].join(",")];
+  rows.labels.forEach((label, r) => {
+    const numbers = Array.from(values.subarray(r * n, (r + 1) * n), exact);
+    lines.push([String(r), field(label), ...numbers].join(","));
+  });
+  return `${lines.join("\r\n")}\r\n`;
+}

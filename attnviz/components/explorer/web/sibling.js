@@ -1,1 +1,0 @@
-export const greet = (n) => `sibling says ${n}`;

@@ -1,0 +1,90 @@
+// @ts-check
+/** @import { Plate } from "./exporting.js" */
+/** @import { Surface } from "./paint.js" */
+import { raster } from "./canvas.js";
+import { paintPlate, plateSize } from "./exporting.js";
+
+const MOST_CELLS = 10_000; // above, the map is embedded as an image
+
+/** @param {string} text */
+export const escaped = (text) =>
+  text
+    .replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
+    // What XML 1.0 cannot hold, even escaped.
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udfff]/gu, "\ufffd");
+
+/** @param {number} value */
+const round = (value) => Number(value.toFixed(2));
+
+/**
+ * The plate as one SVG document: real text, a rectangle a cell.
+ *
+ * @param {Plate} plate
+ * @param {(words: Uint32Array, width: number, height: number) => string} image - to a data URL
+ */
+export function svg(plate, image = (...args) => raster(...args).toDataURL("image/png")) {
+  /** @type {string[]} */
+  const parts = [];
+  const { width, height } = plateSize(plate);
+  const { theme } = plate.scene;
+  let open = 0;
+  paintPlate(svgSurface(parts, image), plate, (dx, dy) => {
+    parts.push(`<g transform="translate(${dx} ${dy})">`);
+    open += 1;
+  });
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
+    `<title>${escaped(plate.scene.panel.title)}</title>`,
+    `<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M-1 7L7 -1M-4 4L4 -4M2 10L10 2" stroke="${theme.hatch}" fill="none"/></pattern>`,
+    `<pattern id="dots" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M1 1h2v2h-2zM4 4h2v2h-2z" fill="${theme.line}"/></pattern></defs>`,
+    ...parts,
+    "</g>".repeat(open),
+    "</svg>",
+  ].join("\n");
+}
+
+/** @param {string[]} parts @param {(words: Uint32Array, w: number, h: number) => string} image @returns {Surface} */
+function svgSurface(parts, image) {
+  return {
+    rect(x, y, w, h, fill) {
+      parts.push(`<rect x="${round(x)}" y="${round(y)}" width="${round(w)}" height="${round(h)}" fill="${fill}"/>`);
+    },
+    frame(x, y, w, h, stroke, width) {
+      parts.push(
+        `<rect x="${round(x)}" y="${round(y)}" width="${round(w)}" height="${round(h)}" fill="none" stroke="${stroke}" stroke-width="${width}"/>`,
+      );
+    },
+    texture(x, y, w, h, kind) {
+      this.rect(x, y, w, h, `url(#${kind})`);
+    },
+    text(text, x, y, style) {
+      const anchor = { left: "start", center: "middle", right: "end" }[style.align ?? "left"];
+      const shift = { top: 0.8, middle: 0.34, bottom: -0.15 }[style.baseline ?? "middle"];
+      const turn = style.angle ? ` rotate(${round((style.angle * 180) / Math.PI)})` : "";
+      parts.push(
+        `<text transform="translate(${round(x)} ${round(y)})${turn}" dy="${shift}em" font-size="${style.size}" font-family="${escaped(style.family)}" font-weight="${style.weight ?? 400}" fill="${style.fill}" text-anchor="${anchor}">${escaped(text)}</text>`,
+      );
+    },
+    map(map, x, y, w, h, theme) {
+      const place = (/** @type {Uint32Array} */ words) =>
+        parts.push(
+          `<image x="${round(x)}" y="${round(y)}" width="${round(w)}" height="${round(h)}" preserveAspectRatio="none" style="image-rendering:pixelated" href="${image(words, map.width, map.height)}"/>`,
+        );
+      if (map.width * map.height > MOST_CELLS) {
+        place(map.colour);
+        return;
+      }
+      const [cellW, cellH] = [w / map.width, h / map.height];
+      map.colour.forEach((word, at) => {
+        const [cx, cy] = [x + (at % map.width) * cellW, y + Math.floor(at / map.width) * cellH];
+        if (map.undefinedCells?.[at]) {
+          this.rect(cx, cy, cellW, cellH, theme.page);
+          this.texture(cx, cy, cellW, cellH, "dots", theme);
+        } else if (word) {
+          const hex = [word & 255, (word >> 8) & 255, (word >> 16) & 255];
+          this.rect(cx, cy, cellW, cellH, `#${hex.map((v) => v.toString(16).padStart(2, "0")).join("")}`);
+        }
+      });
+    },
+  };
+}

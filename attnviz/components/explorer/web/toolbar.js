@@ -1,0 +1,64 @@
+// @ts-check
+/** @import { Figure, Options } from "./types.js" */
+import { element } from "./dom.js";
+
+/**
+ * The switches that act on all panels at once; only those that can do something are there.
+ */
+export class Toolbar {
+  /** @param {(change: Partial<Options>) => void} change */
+  constructor(change) {
+    this.whole = button("0 to 1", () => change({ rowScale: false }));
+    this.byRow = button("by row", () => change({ rowScale: true }));
+    this.scale = element("div", "choice", { role: "group", "aria-label": "Colour scale" }, [
+      element("span", "", {}, ["Colours"]),
+      this.whole,
+      this.byRow,
+    ]);
+    this.first = button("Hide first token", () => change({ hideFirst: !this.options?.hideFirst }));
+    this.special = button("Hide special tokens", () =>
+      change({ hideSpecial: !this.options?.hideSpecial }),
+    );
+    this.note = element("span", "note", { role: "status" });
+    this.root = element("div", "toolbar", {}, [this.scale, this.first, this.special, this.note]);
+  }
+
+  /** @param {Figure} figure @param {Options} options */
+  update(figure, options) {
+    this.options = options;
+    const can = abilities(figure);
+    this.scale.hidden = !can.scale;
+    this.first.hidden = !can.first;
+    this.special.hidden = !can.special;
+    this.root.hidden = !can.scale && !can.first && !can.special;
+    press(this.whole, !options.rowScale);
+    press(this.byRow, options.rowScale);
+    press(this.first, options.hideFirst);
+    press(this.special, options.hideSpecial);
+    const hides = [options.hideFirst && "first key", options.hideSpecial && "special tokens"];
+    const hidden = hides.filter(Boolean).join(" and ");
+    this.note.textContent = hidden
+      ? `Without the ${hidden}: colours rescaled, weights unchanged.`
+      : "";
+  }
+}
+
+/** @param {Figure} figure what its switches could change */
+export function abilities(figure) {
+  const weights = figure.panels.filter(({ scale }) => scale === "weight");
+  return {
+    scale: weights.length > 0,
+    first: figure.grid !== null && weights.some(({ cols }) => cols.name === "key" && cols.labels.length > 1),
+    special: figure.panels.some(({ rows, cols }) => rows.special?.some(Boolean) || cols.special?.some(Boolean)),
+  };
+}
+
+/** @param {string} word @param {() => void} act */
+function button(word, act) {
+  const node = element("button", "", { type: "button", "aria-pressed": "false" }, [word]);
+  node.onclick = act;
+  return node;
+}
+
+/** @param {HTMLElement} node @param {boolean} on */
+const press = (node, on) => node.setAttribute("aria-pressed", String(on));

@@ -1,0 +1,50 @@
+// @ts-check
+/**
+ * The shapes that the modules pass to each other. Nothing here runs.
+ *
+ * @typedef {{name: string, title: string, labels: string[], details: string[] | null,
+ *   special: boolean[] | null}} Axis
+ *
+ * @typedef {{id: string, title: string, subtitle: string, scale: "weight" | "signed" | "magnitude",
+ *   limit: number | null, accent: string, valueName: string, rows: Axis, cols: Axis,
+ *   values: Float32Array, blocked: Uint8Array | null, digest: string}} Panel
+ *   values and blocked hold rows x cols numbers, row after row.
+ *
+ * @typedef {{layers: number[], heads: number, kvHeads: number | null, signed: boolean, size: number,
+ *   thumbnails: Uint8Array, digest: string,
+ *   metrics: {name: string, values: Float32Array}[], stack: Float32Array | null}} Grid
+ *
+ * @typedef {{layer: number | null, head: number | null, panel: string | null,
+ *   row: number | null, col: number | null}} Selection
+ *
+ * @typedef {{title: string, alt: string, settings: string, fileStem: string,
+ *   accents: Record<string, [string, string]>,
+ *   palettes: {sequential: [Uint8Array, Uint8Array], diverging: [Uint8Array, Uint8Array]},
+ *   panels: Panel[], grid: Grid | null, selection: Selection, push: number}} Figure
+ *
+ * @typedef {{rowScale: boolean, hideFirst: boolean, hideSpecial: boolean, metric: string}} Options
+ *
+ * @typedef {{rows: Int32Array, cols: Int32Array, hidden: number}} View
+ *   The positions that are drawn, in order, and how many are not.
+ *
+ * @typedef {{lo: number, hi: number, diverging: boolean, rowTop: Float32Array | null,
+ *   rescaled: boolean}} Range
+ *   rowTop: each drawn row's own end of the scale, or null where all rows share hi.
+ *
+ * @typedef {{dark: boolean, page: string, surface: string, text: string, muted: string,
+ *   line: string, hatch: string, sans: string, mono: string, accents: Record<string, string>,
+ *   sequential: Uint8Array, diverging: Uint8Array}} Theme
+ *
+ * @typedef {(text: string, size: number, mono?: boolean) => number} Measure
+ *   The width of a text in pixels.
+ *
+ * @typedef {{at: number, text: string}} Tick
+ *   at: the place among the drawn positions.
+ *
+ * @typedef {{width: number, height: number, x: number, y: number, w: number, h: number,
+ *   cellW: number, cellH: number, rowTicks: Tick[], colTicks: Tick[],
+ *   colAngle: number, labelSize: number, rowLabelW: number, colLabelH: number,
+ *   numbers: boolean, legendY: number}} Plan
+ *   Where everything of one panel stands, in CSS pixels; x, y, w, h is the map itself.
+ */
+export {};

@@ -1,0 +1,118 @@
+// @ts-check
+/** @import { Axis, Options, Panel, Range, View } from "./types.js" */
+
+/**
+ * The positions of an axis that are drawn. Hiding everything hides nothing.
+ *
+ * @param {Axis} axis
+ * @param {boolean} first - hide position 0
+ * @param {boolean} special - hide special tokens
+ * @returns {Int32Array}
+ */
+function positions(axis, first, special) {
+  const kept = [];
+  for (let i = 0; i < axis.labels.length; i += 1) {
+    if (!(first && i === 0) && !(special && axis.special?.[i])) kept.push(i);
+  }
+  if (kept.length === 0) return Int32Array.from(axis.labels.keys());
+  return Int32Array.from(kept);
+}
+
+/**
+ * @param {Panel} panel
+ * @param {Options} options
+ * @returns {View}
+ */
+export function view(panel, options) {
+  const rows = positions(panel.rows, false, options.hideSpecial);
+  const cols = positions(
+    panel.cols,
+    options.hideFirst && panel.cols.name === "key",
+    options.hideSpecial,
+  );
+  const hidden = panel.rows.labels.length - rows.length + panel.cols.labels.length - cols.length;
+  return { rows, cols, hidden };
+}
+
+/** @param {Panel} panel @param {number} index */
+export const isBlocked = (panel, index) => panel.blocked !== null && panel.blocked[index] !== 0;
+
+/**
+ * The largest |value| of each drawn row, over cells that are drawn, allowed and finite.
+ *
+ * @param {Panel} panel
+ * @param {View} shown
+ */
+function rowTops(panel, shown) {
+  const n = panel.cols.labels.length;
+  const tops = new Float32Array(shown.rows.length);
+  for (let r = 0; r < shown.rows.length; r += 1) {
+    const start = shown.rows[r] * n;
+    let top = 0;
+    for (let c = 0; c < shown.cols.length; c += 1) {
+      const at = start + shown.cols[c];
+      const size = Math.abs(panel.values[at]);
+      if (size > top && size < Infinity && !isBlocked(panel, at)) top = size;
+    }
+    tops[r] = top;
+  }
+  return tops;
+}
+
+/**
+ * What the two ends of the colour scale stand for.
+ *
+ * @param {Panel} panel
+ * @param {View} shown
+ * @param {Options} options
+ * @returns {Range}
+ */
+export function range(panel, shown, options) {
+  const diverging = panel.scale === "signed";
+  if (panel.scale === "weight") {
+    if (options.rowScale) {
+      return { lo: 0, hi: 1, diverging, rowTop: rowTops(panel, shown), rescaled: shown.hidden > 0 };
+    }
+    if (shown.hidden === 0) {
+      return { lo: 0, hi: panel.limit ?? 1, diverging, rowTop: null, rescaled: false };
+    }
+  }
+  const rescaled = panel.scale === "weight";
+  const top = rowTops(panel, shown).reduce((a, b) => Math.max(a, b), 0);
+  const hi = (rescaled ? null : panel.limit) ?? (top > 0 ? top : 1);
+  return { lo: diverging ? -hi : 0, hi, diverging, rowTop: null, rescaled };
+}
+
+/**
+ * Where a value falls between the ends of its scale, 0 to 1; NaN for NaN.
+ *
+ * @param {number} value
+ * @param {Range} scale
+ * @param {number} row - the drawn row
+ */
+export function part(value, scale, row) {
+  const hi = scale.rowTop ? scale.rowTop[row] || 1 : scale.hi;
+  const lo = scale.diverging ? -hi : 0;
+  const at = (value - lo) / (hi - lo);
+  return at < 0 ? 0 : at > 1 ? 1 : at;
+}
+
+/**
+ * The rank of a cell among the allowed cells of its row, 1 for the largest, and their number.
+ *
+ * @param {Panel} panel
+ * @param {number} row
+ * @param {number} col
+ */
+export function rank(panel, row, col) {
+  const n = panel.cols.labels.length;
+  const value = panel.values[row * n + col];
+  let above = 0;
+  let allowed = 0;
+  for (let at = row * n; at < (row + 1) * n; at += 1) {
+    if (isBlocked(panel, at)) continue;
+    allowed += 1;
+    if (panel.values[at] > value) above += 1;
+  }
+  return { rank: above + 1, of: allowed };
+}
