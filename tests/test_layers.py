@@ -19,9 +19,9 @@ ROWS = (
     ("components",),
     ("jobs",),
     ("figures",),
-    ("variants", "models", "metrics", "kv_cache"),
-    ("masks", "inputs", "trace"),
-    ("errors", "settings", "device", "progress"),
+    ("variants", "models", "metrics", "kv_cache", "inputs", "embeddings"),
+    ("masks", "trace", "positions"),
+    ("errors", "settings", "device", "progress", "seeded"),
 )
 RANK = {part: rank for rank, row in enumerate(ROWS) for part in row}
 
