@@ -28,7 +28,7 @@ def trained(
     Two texts, each with the other as `others`, come into the very same space.
     """
     seen = sorted({*ids, *others})
-    rows = table[seen].double() - table.double().mean(dim=0)  # (distinct, size)
+    rows = (table[seen] - table.mean(dim=0)).double()  # (distinct, size)
     reduced = near_preserving(rows.cpu(), d_model, seed)
     return reduced[[seen.index(token) for token in ids]]
 

@@ -32,7 +32,7 @@ def _flag(name: str, default: bool) -> bool:
     raise AttnvizError(f"{name} must be on or off, not {text!r}.")
 
 
-def _number(name: str, kind: type, default: float | None):
+def _number(name: str, kind: type, default: int | float | None):
     text = os.environ.get(name, "").strip()
     if not text:
         return default

@@ -83,7 +83,7 @@ class Trace:
     query_details: tuple[str, ...] = ()  # hover texts, one a token
     key_details: tuple[str, ...] = ()
     dimensions: Mapping[str, int] = field(default_factory=dict)
-    options: Mapping[str, float | str] = field(
+    options: Mapping[str, int | float | str] = field(
         default_factory=dict
     )  # scale, temperature, mask, ...
     device: str = "cpu"

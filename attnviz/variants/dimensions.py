@@ -45,9 +45,10 @@ def grouped(n_heads: int, n_kv_heads: int) -> int:
 def sizes_of(variant: Variant, d_model: int, given: Mapping[str, object]) -> dict[str, int]:
     """All dimensions of a run, those not given at their defaults, checked."""
     known = [word for word in signature(variant.dimensions).parameters if word != "d_model"]
-    for word in given:
+    for word, value in given.items():
         if word not in known:
             raise AttnvizError(
                 f"{variant.name} has no dimension {word!r}; its dimensions are {', '.join(known)}."
             )
+        positive(word, value)
     return variant.dimensions(d_model, **given)

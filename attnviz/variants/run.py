@@ -32,13 +32,13 @@ def run(
     mask: Mask | Tensor | None = None,
     context: Inputs | None = None,
     seed: int = 0,
-    scale: bool | float = True,
-    temperature: float = 1.0,
+    scale: bool | int | float = True,
+    temperature: int | float = 1.0,
     device: str | torch.device | None = None,
     dtype: str | torch.dtype | None = None,
     kernel: str = "reference",
     empty_rows: str = "error",
-    **dimensions: int,
+    **dimensions: object,
 ) -> Trace:
     """Compute one attention mechanism and keep every intermediate step.
 
@@ -107,7 +107,7 @@ def run(
     )
 
 
-def parameters(name: str, d_model: int, seed: int = 0, **dimensions: int) -> dict[str, Tensor]:
+def parameters(name: str, d_model: int, seed: int = 0, **dimensions: object) -> dict[str, Tensor]:
     """The weight matrices that run() uses for this seed, by name, (n_in, n_out) in float64."""
     variant = variants.find(name)
     return variant.parameters(d_model, seed, sizes_of(variant, d_model, dimensions))

@@ -7,7 +7,9 @@ import math
 from attnviz.errors import AttnvizError
 
 
-def scaling(scale: bool | float, temperature: float, head_dim: int) -> tuple[float, str]:
+def scaling(
+    scale: bool | int | float, temperature: int | float, head_dim: int
+) -> tuple[float, str]:
     """(factor, LaTeX of the scaled scores in terms of S).
 
     scale True is 1 / sqrt(d_k) (Vaswani et al. 2017, section 3.2.1), False is 1, a number is

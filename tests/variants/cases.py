@@ -1,0 +1,47 @@
+"""Inputs and masks that every softmax variant is held to."""
+
+from __future__ import annotations
+
+import torch
+
+import attnviz as av
+from attnviz import masks
+
+BATCH, QUERIES, KEYS, D_MODEL = 2, 7, 5, 24
+TOLERANCE = {"float32": 1e-6, "float64": 1e-12}
+
+SELF_MASKS = {
+    "none": None,
+    "causal": masks.causal(),
+    "bidirectional": masks.bidirectional(),
+    "padding": masks.padding([7, 4]),
+    "sliding window": masks.sliding_window(2),
+    "prefix": masks.prefix(3),
+    "causal and window": masks.causal() & masks.sliding_window(3),
+    "causal or prefix": masks.causal() | masks.prefix(2),
+    "causal and padding": masks.causal() & masks.padding([6, 3]),
+    "far apart": ~masks.sliding_window(2),
+}
+CROSS_MASKS = {
+    "none": None,
+    "padding": masks.padding([5, 2]),
+    "causal": masks.causal(),
+    "prefix or window": masks.prefix(1) | masks.sliding_window(2),
+}
+
+
+def asking(dtype: str = "float32") -> av.Inputs:
+    return _cast(av.random_inputs(QUERIES, D_MODEL, batch=BATCH, seed=1), dtype)
+
+
+def answering(dtype: str = "float32") -> av.Inputs:
+    return _cast(av.random_inputs(KEYS, D_MODEL, batch=BATCH, seed=2), dtype)
+
+
+def _cast(inputs: av.Inputs, dtype: str) -> av.Inputs:
+    return av.Inputs(inputs.embeddings.to(getattr(torch, dtype)))
+
+
+def largest_difference(left: torch.Tensor, right: torch.Tensor) -> float:
+    assert left.shape == right.shape
+    return float((left - right).abs().max())
