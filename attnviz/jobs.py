@@ -123,9 +123,8 @@ class CaptureJob:
     text: str
 
     def run(self, progress: Progress) -> Any:
-        """Return the attnviz.models.capture.Capture."""
-        from attnviz.models.capture import capture
-        from attnviz.models.loading import get_model
+        """Return the attnviz.models.Capture."""
+        from attnviz.models import capture, get_model
 
         def loading(fraction: float, text: str) -> None:
             progress(0.7 * fraction, text)

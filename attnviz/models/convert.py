@@ -10,16 +10,15 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from attnviz.errors import ModelError
 from attnviz.models.catalog import Entry
+from attnviz.models.progress import Progress, silent
 from attnviz.settings import settings
 
-Progress = Callable[[float, str], None]
 MANIFEST = "manifest.json"
 FORMAT = 1
 """Raised when the conversion itself changes, so that older folders are made again."""
@@ -31,7 +30,7 @@ def converted(entry: Entry, progress: Progress | None = None) -> Path:
     Safe across processes: one converts while the others wait. Raises ModelError when the cache
     folder cannot be written or the source cannot be read.
     """
-    report = progress or _silent
+    report = progress or silent
     source = entry.source()
     folder = settings().cache_dir / "models" / entry.name
     if _damage(folder, source) is None:
@@ -141,7 +140,3 @@ def _origin(source: Path) -> dict[str, object]:
 def _checksum(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _silent(fraction: float, text: str) -> None:
-    """What progress is reported to when nobody watches."""

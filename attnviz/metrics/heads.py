@@ -1,0 +1,65 @@
+"""Five numbers a head: how spread its attention is, how far it looks, and at what.
+
+Entropy and distance follow Clark et al. 2019 (What Does BERT Look At?, sections 3.2 and 3.3)
+and Vig and Belinkov 2019 (sections 4.2 and 4.3), for one text instead of a corpus.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+NAMES = ("entropy", "distance", "first", "previous", "self")
+"""entropy: nats. distance: tokens. first, previous, self: share of a row's weight, 0 to 1."""
+
+
+def row_metrics(
+    weights: Float[Tensor, "heads rows keys"], first_row: int = 0, first_key: int = 0
+) -> Float[Tensor, "heads rows metrics"]:
+    """The five numbers of every row, in the order of NAMES.
+
+    weights may be a block of a larger map: first_row and first_key are the positions of its
+    corner, and keys outside the block must have no weight. entropy is -sum p ln p in nats
+    (0 for a row on one key, ln T for an even one); distance is sum p |i - j| in tokens; first,
+    previous and self are the weights on key 0, key i - 1 and key i. Row 0 has no previous key:
+    NaN.
+    """
+    _, n_rows, n_keys = weights.shape
+    i = torch.arange(n_rows, device=weights.device) + first_row
+    j = torch.arange(n_keys, device=weights.device) + first_key
+    gaps = (i[:, None] - j[None, :]).abs().to(weights.dtype)  # (rows, keys)
+    numbers = weights.new_empty(*weights.shape[:2], len(NAMES))
+    numbers[..., 0] = torch.special.entr(weights).sum(-1)
+    numbers[..., 1] = (weights * gaps).sum(-1)
+    numbers[..., 2] = weights[..., 0] if first_key == 0 else 0.0
+    numbers[..., 3] = _at(weights, i - 1 - first_key)
+    numbers[..., 4] = _at(weights, i - first_key)
+    if first_row == 0:
+        numbers[:, 0, 3] = torch.nan
+    return numbers
+
+
+def head_metrics(
+    weights: Float[Tensor, "heads queries keys"],
+) -> Float[Tensor, "heads metrics"]:
+    """Each head's mean over its rows of the five numbers, in the order of NAMES.
+
+    The mean of "previous" is over the rows that have a previous key; a map of one row has none
+    and gets NaN there.
+    """
+    return mean_rows(row_metrics(weights))
+
+
+def mean_rows(
+    numbers: Float[Tensor, "heads rows metrics"],
+) -> Float[Tensor, "heads metrics"]:
+    """The mean over rows, those without a number left out."""
+    return numbers.double().nanmean(dim=1).to(numbers.dtype)
+
+
+def _at(weights: Tensor, keys: Tensor) -> Tensor:
+    """The weight of row r on key keys[r] of the block; 0 where that key lies outside it."""
+    inside = (keys >= 0) & (keys < weights.shape[-1])
+    index = keys.clamp(0, weights.shape[-1] - 1).expand(weights.shape[0], -1)[..., None]
+    return weights.gather(-1, index)[..., 0] * inside

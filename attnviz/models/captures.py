@@ -1,0 +1,144 @@
+"""Run a model once on a text and keep what any part of any head's attention map needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float32
+
+from attnviz.errors import AttnvizError, ModelError
+from attnviz.metrics.heads import NAMES
+from attnviz.models.check import CheckResult
+from attnviz.models.layer import Layer
+from attnviz.models.layers import LayerRecord
+from attnviz.models.stream import stream
+from attnviz.models.tokens import screen_tokens
+
+
+@dataclass(frozen=True, eq=False)
+class Capture:
+    """One run of one model on one text. Immutable; every number comes from that run."""
+
+    model_name: str
+    text: str
+    tokens: tuple[str, ...]  # as shown
+    token_details: tuple[str, ...]  # hover texts
+    token_ids: tuple[int, ...]  # as sent to the model
+    special: tuple[bool, ...]  # stands for no text: [CLS], <s>
+    layers: tuple[Layer, ...]  # every layer of the model, captured or not
+    check: CheckResult
+    notes: tuple[str, ...]
+    device: str
+    dtype: str
+    records: dict[int, LayerRecord] = field(repr=False)
+    pooled: Float32[np.ndarray, "layers heads size size"] = field(repr=False)
+    numbers: Float32[np.ndarray, "layers heads metrics"] = field(repr=False)
+    probabilities: Float32[np.ndarray, " vocabulary"] | None = field(repr=False)
+    tokenizer: Any = field(repr=False)
+
+    @property
+    def n_tokens(self) -> int:
+        return len(self.token_ids)
+
+    @property
+    def captured(self) -> tuple[Layer, ...]:
+        """The layers that have maps, in order: the rows of overview()."""
+        return tuple(layer for layer in self.layers if layer.captured)
+
+    @property
+    def nbytes(self) -> int:
+        total = sum(record.nbytes for record in self.records.values())
+        total += self.pooled.nbytes + self.numbers.nbytes
+        return total + (0 if self.probabilities is None else self.probabilities.nbytes)
+
+    def weights(
+        self, layer: int, head: int, rows: slice | None = None, cols: slice | None = None
+    ) -> Float32[np.ndarray, "rows cols"]:
+        """The exact attention weights of one head: queries down, keys right, masked cells 0.
+
+        layer is the model's own number; rows and cols are slices of token positions. Raises
+        AttnvizError for a layer, head or slice that is not there, ModelError for a layer
+        without a map.
+        """
+        record = self._record(layer)
+        if not 0 <= head < record.n_heads:
+            raise AttnvizError(
+                f"Layer {layer} has heads 0 to {record.n_heads - 1}; head {head} is not there."
+            )
+        part = record.weights(slice(head, head + 1), _slice(rows), _slice(cols))[0]
+        return part.float().numpy()
+
+    def blocked(
+        self, layer: int, rows: slice | None = None, cols: slice | None = None
+    ) -> Bool[np.ndarray, "rows cols"]:
+        """True where this layer's mask forbids the pair, for head 0 where heads differ."""
+        record = self._record(layer)
+        i, j = record.positions(_slice(rows), _slice(cols))
+        allowed = record.rule.allowed(i, j)
+        if allowed is None:
+            return np.zeros((len(i), len(j)), dtype=bool)
+        return ~allowed[0].numpy()
+
+    def overview(self, size: int = 32) -> Float32[np.ndarray, "layers heads size size"]:
+        """Every captured layer's maps at a glance, (layers, heads, size, size), NaN for no head.
+
+        Each cell is the mean weight over its block of queries and keys, masked pairs counting
+        as 0, accumulated during the run; shorter texts have a cell a token. Another size than
+        the run's is computed again from the queries and keys.
+        """
+        if min(size, self.n_tokens) == self.pooled.shape[-1]:
+            return self.pooled
+        records = [self.records[layer.index] for layer in self.captured]
+        return stacked([stream(record, size).overview.float().numpy() for record in records])
+
+    def metrics(self) -> pd.DataFrame:
+        """A row per (layer, head): entropy (nats), distance (tokens), first, previous, self."""
+        rows = [
+            {"layer": layer.index, "head": head}
+            | dict(zip(NAMES, map(float, self.numbers[place, head]), strict=True))
+            for place, layer in enumerate(self.captured)
+            for head in range(layer.n_heads)
+        ]
+        return pd.DataFrame(rows, columns=["layer", "head", *NAMES])
+
+    def next_tokens(self, k: int = 10) -> pd.DataFrame | None:
+        """The k likeliest next tokens: token (as shown), token_id, probability; None: encoder."""
+        if self.probabilities is None:
+            return None
+        best = np.argsort(self.probabilities)[::-1][:k]
+        labels = [screen_tokens(self.tokenizer, [int(token)])[0][0] for token in best]
+        return pd.DataFrame(
+            {"token": labels, "token_id": best, "probability": self.probabilities[best]}
+        )
+
+    def _record(self, layer: int) -> LayerRecord:
+        if layer in self.records:
+            return self.records[layer]
+        known = next((other for other in self.layers if other.index == layer), None)
+        if known is not None:
+            raise ModelError(f"Layer {layer} has no attention map: {known.reason}.")
+        raise AttnvizError(
+            f"{self.model_name} has layers 0 to {self.layers[-1].index}; layer {layer} is not "
+            "there."
+        )
+
+
+def _slice(part: slice | None) -> slice:
+    if part is None:
+        return slice(None)
+    if not isinstance(part, slice) or (part.step or 1) < 1:
+        raise AttnvizError(f"rows and cols must be slices that run forwards, not {part!r}.")
+    return part
+
+
+def stacked(maps: Sequence[np.ndarray]) -> np.ndarray:
+    """One array over layers; where a layer has fewer heads, the rest is NaN."""
+    heads = max(each.shape[0] for each in maps)
+    out = np.full((len(maps), heads, *maps[0].shape[1:]), np.nan, dtype=np.float32)
+    for place, each in enumerate(maps):
+        out[place, : each.shape[0]] = each
+    return out

@@ -1,0 +1,137 @@
+"""Every run checks itself: the map that is shown is the one that made the layer's output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attnviz.models.layers import LayerRecord
+
+ROWS = 8  # sampled rows a layer
+COMPARE_UP_TO = 1024  # tokens up to which a second, plain run is compared
+TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-4}
+COARSE = 3e-2  # of a half-precision model, whose own rounding is that large
+
+
+@dataclass(frozen=True)
+class LayerCheck:
+    """How far one layer's sampled rows are from what they must be."""
+
+    output_error: float  # |tile V - output|, relative to the largest output where that is above 1
+    row_sum_error: float
+    mask_leak: float  # the largest weight where the mask forbids one
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What the page says about a run, and the numbers behind it."""
+
+    passed: bool
+    output_error: float
+    row_sum_error: float
+    mask_leak: float
+    logits_error: float | None  # against a plain run; None: not compared
+    compared: str  # "logits" or "hidden states"
+    plain: str  # the attention implementation of the plain run
+    sentence: str
+
+
+def check_layer(
+    record: LayerRecord,
+    values: Float[Tensor, "kv_heads keys dim_v"],
+    output: Float[Tensor, "heads queries dim_v"],
+    mask: Tensor | None,
+) -> LayerCheck:
+    """Compare sampled rows with the layer's output, and with the mask as the model gave it.
+
+    mask is the tensor that the model passed, or None for causal or full attention: the record's
+    own rule is not trusted here.
+    """
+    length = record.n_queries
+    step = -(-length // ROWS)
+    rows = slice((length - 1) % step, length, step)  # the last row is always among them
+    output_error = row_sum_error = leak = 0.0
+    for head in range(record.n_heads):
+        some = slice(head, head + 1)
+        weights = record.weights(some, rows, slice(None))[0]  # (rows, keys)
+        value = values[head // (record.n_heads // values.shape[0])].to(weights.dtype)
+        expected = output[head, rows].to(weights.dtype)
+        largest = max(1.0, float(expected.abs().max()))
+        output_error = max(output_error, float((weights @ value - expected).abs().max()) / largest)
+        totals = weights.sum(-1) + _sink(record, head, rows)
+        forbidden = _forbidden(record, mask, head, rows)
+        wanted = (~forbidden).any(-1).to(totals.dtype)  # an empty row sums to 0
+        row_sum_error = max(row_sum_error, float((totals - wanted).abs().max()))
+        leak = max(leak, float((weights * forbidden).max()))
+    return LayerCheck(output_error, row_sum_error, leak)
+
+
+def conclude(
+    layers: Sequence[LayerCheck],
+    dtype: torch.dtype,
+    *,
+    logits_error: float | None,
+    largest: float,
+    compared: str,
+    plain: str,
+) -> CheckResult:
+    """One verdict over a run; logits_error is absolute, largest the size of what it compares."""
+    tolerance = TOLERANCE.get(dtype, COARSE)
+    output_error = max((layer.output_error for layer in layers), default=0.0)
+    row_sum_error = max((layer.row_sum_error for layer in layers), default=0.0)
+    leak = max((layer.mask_leak for layer in layers), default=0.0)
+    limit = tolerance * (1.0 if dtype in TOLERANCE else max(1.0, largest))
+    passed = (
+        output_error <= tolerance
+        and row_sum_error <= tolerance
+        and leak == 0.0
+        and (logits_error is None or logits_error <= limit)
+    )
+    parts = [
+        f"sampled rows times V differ from each layer's output by at most {_number(output_error)}",
+        f"rows sum to 1 within {_number(row_sum_error)}",
+        "no weight where the mask forbids it" if leak == 0.0 else f"masked weight {_number(leak)}",
+    ]
+    if logits_error is not None:
+        parts.insert(0, f"{compared} equal those of a plain {plain} run {_within(logits_error)}")
+    return CheckResult(
+        passed=passed,
+        output_error=output_error,
+        row_sum_error=row_sum_error,
+        mask_leak=leak,
+        logits_error=logits_error,
+        compared=compared,
+        plain=plain,
+        sentence=("Checked: " if passed else "The check failed: ") + "; ".join(parts) + ".",
+    )
+
+
+def _number(error: float) -> str:
+    return f"{error:.0e}" if error else "0"
+
+
+def _within(error: float) -> str:
+    return f"within {error:.0e}" if error else "exactly"
+
+
+def _sink(record: LayerRecord, head: int, rows: slice) -> Tensor | float:
+    """The weight that each row gives to the layer's learned sink."""
+    if record.sinks is None or record.row_max is None or record.row_log_sum is None:
+        return 0.0
+    level = record.row_max[head, rows] + record.row_log_sum[head, rows]
+    return (record.sinks[head] - level).exp()
+
+
+def _forbidden(
+    record: LayerRecord, mask: Tensor | None, head: int, rows: slice
+) -> Bool[Tensor, "rows keys"]:
+    i, j = record.positions(rows, slice(None))
+    if mask is None:
+        seen = torch.ones(len(i), len(j), dtype=torch.bool, device=i.device)
+        return j[None, :] > i[:, None] if record.rule.causal else ~seen
+    part = mask[0, head if mask.shape[1] > 1 else 0].expand(record.n_queries, -1)[rows]
+    return ~part if part.dtype == torch.bool else part <= torch.finfo(part.dtype).min / 2

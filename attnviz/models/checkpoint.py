@@ -1,0 +1,148 @@
+"""Look at a model folder before anything loads it: is it a model, whole, safe, small enough?
+
+Only JSON and safetensors headers are read here. Each problem is a ModelError whose sentence
+says what to change.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from attnviz.errors import ModelError
+
+PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+INDEX = "model.safetensors.index.json"
+LONGEST_HEADER = 100 * 2**20  # bytes; the safetensors format's own limit
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A folder that passed inspection."""
+
+    folder: Path
+    config: dict[str, Any]
+    parameters: int  # numbers in its weight files
+    stored_dtype: str  # of most of them, as safetensors writes it: F32, BF16
+    notes: tuple[str, ...] = ()
+
+
+def inspect(folder: Path) -> Checkpoint:
+    """Check a local model folder; ModelError when it cannot be loaded as it is."""
+    config = _config(folder)
+    notes = _own_code(folder, config)
+    files = _weight_files(folder)
+    counts: dict[str, int] = {}
+    for file in files:
+        for tensor in _header(file).values():
+            counts[tensor["dtype"]] = counts.get(tensor["dtype"], 0) + prod(tensor["shape"])
+    if not counts:
+        raise ModelError(
+            f"The weight files in {folder.name} hold no tensors; choose another model."
+        )
+    return Checkpoint(
+        folder=folder,
+        config=config,
+        parameters=sum(counts.values()),
+        stored_dtype=max(counts, key=lambda dtype: counts[dtype]),
+        notes=notes,
+    )
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    path = folder / "config.json"
+    if not path.is_file():
+        raise ModelError(
+            f"{folder.name} is not a model folder: it has no config.json; choose a folder that "
+            "save_pretrained wrote or that was downloaded from the Hub."
+        )
+    try:
+        config = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as problem:
+        raise ModelError(
+            f"config.json in {folder.name} cannot be read as JSON; download the model again."
+        ) from problem
+    if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
+        raise ModelError(
+            f"config.json in {folder.name} names no model_type, so it is not a transformers "
+            "model; choose another folder."
+        )
+    return config
+
+
+def _own_code(folder: Path, config: dict[str, Any]) -> tuple[str, ...]:
+    """Refuse a model that only code of its own can build; note code that is left unused."""
+    from transformers import CONFIG_MAPPING
+
+    kind = config["model_type"]
+    if kind not in CONFIG_MAPPING:
+        brings = "auto_map" in config
+        raise ModelError(
+            f"{folder.name} is a {kind!r} model, which "
+            + ("needs code of its own that is never run here" if brings else "is not known here")
+            + "; choose a model that transformers itself supports."
+        )
+    if "auto_map" in config:
+        return ("The model brings code of its own, which was not run: transformers' was used.",)
+    return ()
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    index = folder / INDEX
+    if index.is_file():
+        try:
+            names = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
+        except (OSError, ValueError, KeyError, AttributeError) as problem:
+            raise ModelError(
+                f"{INDEX} in {folder.name} cannot be read; download the model again."
+            ) from problem
+        missing = [name for name in names if not (folder / name).is_file()]
+        if missing:
+            raise ModelError(
+                f"{folder.name} lacks {len(missing)} of its {len(names)} weight files (first: "
+                f"{missing[0]}); download the model again."
+            )
+        return [folder / name for name in names]
+    if (folder / "model.safetensors").is_file():
+        return [folder / "model.safetensors"]
+    if (folder / "adapter_config.json").is_file():
+        raise ModelError(
+            f"{folder.name} holds only an adapter; merge it into its base model and save that."
+        )
+    if any(next(folder.glob(pattern), None) for pattern in PICKLES):
+        raise ModelError(
+            f"{folder.name} has its weights only as pickle files, which can run code when they "
+            "are opened; save the model again with save_pretrained, as safetensors."
+        )
+    raise ModelError(
+        f"{folder.name} has no weights: expected model.safetensors; download the model again."
+    )
+
+
+def _header(file: Path) -> dict[str, Any]:
+    """The tensors a safetensors file claims to hold, checked against its true length.
+
+    Format: 8 bytes little-endian header length, JSON header, data (safetensors' README).
+    """
+    damaged = ModelError(
+        f"{file.name} in {file.parent.name} is damaged or incomplete ({file.stat().st_size:,} "
+        "bytes); download the model again."
+    )
+    try:
+        with file.open("rb") as opened:
+            length = int.from_bytes(opened.read(8), "little")
+            if not 2 <= length <= min(LONGEST_HEADER, file.stat().st_size):
+                raise damaged
+            header = json.loads(opened.read(length))
+        header.pop("__metadata__", None)
+        end = max((tensor["data_offsets"][1] for tensor in header.values()), default=0)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+        if isinstance(problem, ModelError):
+            raise
+        raise damaged from problem
+    if file.stat().st_size != 8 + length + end:
+        raise damaged
+    return header

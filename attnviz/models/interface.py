@@ -1,0 +1,129 @@
+"""Our entry in transformers' registry of attention functions, and the switch that turns it on.
+
+Registered in AttentionInterface and in AttentionMaskInterface: with only the first, models get
+no mask at all and look at the future. The mask function is SDPA's own, which gives None where
+the pattern is plainly causal or full, so that a run costs no T x T mask and its normal time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+from attnviz.errors import ModelError
+
+NAME = "attnviz"
+
+
+class Listener(Protocol):
+    """Whoever wants each attention call of a run, and answers with its output."""
+
+    def attend(
+        self,
+        module: nn.Module,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        mask: Tensor | None,
+        **options: Any,
+    ) -> Tensor: ...
+
+
+_LISTENER: ContextVar[Listener | None] = ContextVar("attnviz_listener", default=None)
+
+
+def attend(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    **options: Any,
+) -> tuple[Tensor, None]:
+    """The registered function: (B, H, T, D) tensors in, output (B, T_q, H, D_v).
+
+    Without a listener in this thread it is SDPA, so that somebody else's run of the same model
+    at the same time gets its ordinary result.
+    """
+    listener = _LISTENER.get()
+    if listener is None:
+        return sdpa_attention_forward(module, query, key, value, attention_mask, **options)
+    return listener.attend(module, query, key, value, attention_mask, **options), None
+
+
+AttentionInterface.register(NAME, attend)
+AttentionMaskInterface.register(NAME, sdpa_mask)
+
+
+@contextmanager
+def listening(model: PreTrainedModel, listener: Listener) -> Iterator[None]:
+    """Send every attention call of this model to the listener, for the body of a with.
+
+    Raises ModelError for a model with attention code of its own, which never asks the registry.
+    """
+    with running(model, NAME):
+        if model.config._attn_implementation != NAME:
+            raise ModelError(
+                f"{type(model).__name__} computes attention in code of its own that "
+                "transformers' attention interface does not reach; choose a model that "
+                "supports it, such as the Llama, Qwen, Gemma, GPT-2 or BERT families."
+            )
+        token = _LISTENER.set(listener)
+        try:
+            yield
+        finally:
+            _LISTENER.reset(token)
+
+
+@contextmanager
+def running(model: PreTrainedModel, implementation: str) -> Iterator[None]:
+    """Run a model in eval mode, without gradients, under one attention implementation.
+
+    Whatever happens in the body, every module's training flag and every config's attention
+    implementation is as it was afterwards. Hold the model's lock around it.
+    """
+    modes = [(module, module.training) for module in model.modules()]
+    configs = {id(config): config for config in _configs(model)}
+    before = {key: config._attn_implementation_internal for key, config in configs.items()}
+    try:
+        model.eval()
+        _choose(model, implementation)
+        with torch.no_grad():
+            yield
+    finally:
+        for key, config in configs.items():
+            config._attn_implementation_internal = before[key]
+        for module, training in modes:
+            module.training = training
+
+
+def plain_implementation(model: PreTrainedModel) -> str:
+    """What a check compares with: SDPA where the model supports it, else its eager code."""
+    capped = any(
+        getattr(config, "attn_logit_softcapping", None) is not None for config in _configs(model)
+    )
+    return "sdpa" if model._supports_sdpa and not capped else "eager"
+
+
+def _choose(model: PreTrainedModel, implementation: str) -> None:
+    from attnviz.models.quiet import quiet
+
+    with quiet():
+        model.set_attn_implementation(implementation)
+
+
+def _configs(model: PreTrainedModel) -> Iterator[Any]:
+    """The config of the model and of every part of it, at any depth."""
+    waiting = [m.config for m in model.modules() if isinstance(m, PreTrainedModel)]
+    while waiting:
+        config = waiting.pop()
+        yield config
+        waiting += [part for key in config.sub_configs if (part := getattr(config, key, None))]

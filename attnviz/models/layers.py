@@ -1,0 +1,119 @@
+"""What a capture keeps of one attention layer: enough for any part of any head's map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.models.layer import Layer
+from attnviz.models.mask_rule import MaskRule
+
+
+@dataclass(frozen=True)
+class LayerRecord:
+    """Queries and keys after rotary embedding, and all that turns them into weights.
+
+    A weight is exp(q k^T * scale + bias - row_max - row_log_sum), softly capped and masked
+    where the layer does so. Keeping the log-sum-exp as its two parts loses no digits when
+    scores are large.
+    """
+
+    layer: Layer
+    queries: Float[Tensor, "heads queries dim"]
+    keys: Float[Tensor, "kv_heads keys dim"]
+    scale: float
+    rule: MaskRule
+    bias: Float[Tensor, "#heads queries keys"] | None = None  # added to the scaled scores
+    added: Float[Tensor, "#heads queries keys"] | None = None  # a mask's finite part, after capping
+    softcap: float | None = None
+    sinks: Float[Tensor, " heads"] | None = None  # one more logit a row, whose weight is dropped
+    row_max: Float[Tensor, "heads queries"] | None = None
+    row_log_sum: Float[Tensor, "heads queries"] | None = None
+
+    @property
+    def n_heads(self) -> int:
+        return self.queries.shape[0]
+
+    @property
+    def n_queries(self) -> int:
+        return self.queries.shape[1]
+
+    @property
+    def n_keys(self) -> int:
+        return self.keys.shape[1]
+
+    @property
+    def nbytes(self) -> int:
+        kept = (self.queries, self.keys, self.bias, self.added, self.sinks, self.rule.table)
+        kept += (self.row_max, self.row_log_sum)
+        return sum(tensor.nbytes for tensor in kept if tensor is not None)
+
+    def scores(self, heads: slice, rows: slice, cols: slice) -> Float[Tensor, "heads rows cols"]:
+        """Scaled scores of these heads, queries and keys; the lowest finite number where masked.
+
+        A finite floor instead of -inf keeps 0 * score at 0 in every sum that follows.
+        """
+        dtype = torch.promote_types(self.queries.dtype, torch.float32)
+        chosen = range(*heads.indices(self.n_heads))
+        group = self.n_heads // self.keys.shape[0]  # query head h reads key head h // group
+        q = self.queries[heads, rows].to(dtype)
+        if len(chosen) == 1:
+            k = self.keys[chosen[0] // group, cols][None].to(dtype)
+        else:
+            k = self.keys[[head // group for head in chosen]][:, cols].to(dtype)
+        s = torch.matmul(q, k.transpose(1, 2)).mul_(self.scale)  # (heads, rows, cols)
+        if self.bias is not None:
+            s += _of_heads(self.bias, heads)[:, rows, cols]
+        if self.softcap is not None:
+            s.div_(self.softcap).tanh_().mul_(self.softcap)
+        if self.added is not None:
+            s += _of_heads(self.added, heads)[:, rows, cols]
+        allowed = self.rule.allowed(*self.positions(rows, cols))
+        if allowed is not None:
+            s.masked_fill_(~_of_heads(allowed, heads), torch.finfo(dtype).min)
+        return s
+
+    def positions(self, rows: slice, cols: slice) -> tuple[Tensor, Tensor]:
+        """The positions that these slices select, as index tensors."""
+        where = self.queries.device
+        return (
+            torch.arange(*rows.indices(self.n_queries), device=where),
+            torch.arange(*cols.indices(self.n_keys), device=where),
+        )
+
+    def weights(self, heads: slice, rows: slice, cols: slice) -> Float[Tensor, "heads rows cols"]:
+        """The exact attention weights of these heads, queries and keys."""
+        if self.row_max is None or self.row_log_sum is None:
+            raise RuntimeError("this layer's rows have not been streamed yet")
+        s = self.scores(heads, rows, cols)
+        s -= self.row_max[heads, rows, None]
+        return s.sub_(self.row_log_sum[heads, rows, None]).exp_()
+
+    def normalised(
+        self, row_max: Float[Tensor, "heads queries"], row_log_sum: Float[Tensor, "heads queries"]
+    ) -> LayerRecord:
+        return replace(self, row_max=row_max, row_log_sum=row_log_sum)
+
+    def to(self, device: torch.device | str) -> LayerRecord:
+        def moved(tensor: Tensor | None) -> Tensor | None:
+            return None if tensor is None else tensor.to(device)
+
+        return replace(
+            self,
+            queries=self.queries.to(device),
+            keys=self.keys.to(device),
+            rule=self.rule.to(device),
+            bias=moved(self.bias),
+            added=moved(self.added),
+            sinks=moved(self.sinks),
+            row_max=moved(self.row_max),
+            row_log_sum=moved(self.row_log_sum),
+        )
+
+
+def _of_heads(tensor: Tensor, heads: slice) -> Tensor:
+    """These heads' part of a tensor that may be shared by all heads."""
+    return tensor if tensor.shape[0] == 1 else tensor[heads]

@@ -1,0 +1,125 @@
+"""A model ready to be looked at: the transformers objects, and what every page says about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import nn
+
+from attnviz.errors import ModelError
+
+Kind = Literal["decoder", "encoder"]
+UNLIMITED = 1_000_000
+"""max_tokens of a model that states no context limit (relative positions)."""
+
+_LOCKS: WeakKeyDictionary[nn.Module, Any] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedModel:
+    """A model shared by everyone in this process; a run takes its lock and restores it."""
+
+    name: str
+    title: str
+    kind: Kind
+    model: Any  # transformers.PreTrainedModel
+    tokenizer: Any  # transformers.PreTrainedTokenizerBase
+    notes: tuple[str, ...] = ()  # plain sentences that belong beside its pictures
+    lock: Any = field(init=False, repr=False)  # one a model, however often it is wrapped
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lock", _LOCKS.setdefault(self.model, RLock()))
+
+    @property
+    def config(self) -> Any:
+        return self.model.config
+
+    @property
+    def shape(self) -> Any:
+        """The config of the text stack, which holds the dimensions of attention."""
+        return self.config.get_text_config()
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return next(p.dtype for p in self.model.parameters() if p.is_floating_point())
+
+    @property
+    def n_layers(self) -> int:
+        return int(self.shape.num_hidden_layers)
+
+    @property
+    def n_heads(self) -> int:
+        return int(self.shape.num_attention_heads)
+
+    @property
+    def n_kv_heads(self) -> int:
+        return int(getattr(self.shape, "num_key_value_heads", None) or self.n_heads)
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest input that the model's positions allow."""
+        shape = self.shape
+        # RoBERTa counts positions from padding_idx + 1, so its table is that much shorter.
+        table = next(
+            (
+                module
+                for name, module in self.model.named_modules()
+                if name.endswith("position_embeddings") and isinstance(module, nn.Embedding)
+            ),
+            None,
+        )
+        if table is not None:
+            return table.num_embeddings - (
+                0 if table.padding_idx is None else table.padding_idx + 1
+            )
+        for name in ("max_position_embeddings", "n_positions", "max_sequence_length", "seq_length"):
+            limit = getattr(shape, name, None)
+            if isinstance(limit, int) and limit > 0:
+                return limit
+        return UNLIMITED
+
+
+def from_transformers(
+    model: Any, tokenizer: Any, *, name: str | None = None, title: str | None = None
+) -> LoadedModel:
+    """Your own in-memory model and its tokenizer, a fine-tune in a notebook for example.
+
+    Nothing is copied or moved. Raises ModelError for a model that reads one text and writes
+    another, which has two stacks with maps of their own.
+    """
+    if getattr(model.config, "is_encoder_decoder", False):
+        raise ModelError(
+            f"{type(model).__name__} reads one text and writes another; only models with a "
+            "single stack can be captured so far, so choose a decoder or an encoder."
+        )
+    label = name or getattr(model.config, "_name_or_path", "") or type(model).__name__
+    return LoadedModel(
+        name=label,
+        title=title or label,
+        kind="decoder" if is_decoder(model.config, type(model).__name__) else "encoder",
+        model=model,
+        tokenizer=tokenizer,
+    )
+
+
+def is_decoder(config: Any, architecture: str) -> bool:
+    """Does a model of this architecture name and config predict the next token?"""
+    from transformers.models.auto.modeling_auto import (
+        MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+        MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    )
+
+    if architecture.endswith(("ForCausalLM", "LMHeadModel")):
+        return True
+    kind = config.model_type
+    if kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+        return bool(getattr(config, "is_decoder", False))
+    return kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES

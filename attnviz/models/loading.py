@@ -1,0 +1,171 @@
+"""Find a model by its name and load it: bundled, a local folder, a GGUF file, the Hub."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attnviz.device import device as chosen_device
+from attnviz.errors import ModelError
+from attnviz.models import catalog, hub
+from attnviz.models.checkpoint import inspect
+from attnviz.models.convert import converted
+from attnviz.models.loaded import LoadedModel
+from attnviz.models.progress import Progress, part, silent
+from attnviz.models.quiet import quiet
+from attnviz.models.reading import read_folder, read_gguf
+from attnviz.models.store import Store
+from attnviz.settings import settings
+
+
+def load_model(
+    name: str,
+    *,
+    device: str | torch.device | None = None,
+    dtype: torch.dtype | None = None,
+    progress: Progress | None = None,
+) -> LoadedModel:
+    """Load a model: a catalog name, a local folder or GGUF file, or a Hub id.
+
+    device: where ATTNVIZ_DEVICE says unless given. dtype: float32 for bundled models and on a
+    CPU, else the checkpoint's own. Only safetensors (and GGUF) weights are opened, code that
+    comes with a model is never run, and nothing but a Hub id touches the network.
+
+    Raises ModelError, or TooLargeError before loading, with a sentence that says what to change.
+    """
+    report = progress or silent
+    place = chosen_device(device)
+    entry = catalog.find(name)
+    if entry is not None:
+        folder = converted(entry, part(report, 0.0, 0.8)) if entry.is_gguf else entry.source()
+        loaded = read_folder(
+            inspect(folder),
+            name=name,
+            title=entry.title,
+            place=place,
+            dtype=dtype or torch.float32,
+            report=part(report, 0.8, 1.0),
+        )
+        return replace(loaded, notes=(entry.provenance, *loaded.notes))
+    path = _path(name)
+    if name.lower().endswith(".gguf") and path.is_file():
+        return read_gguf(path, name=name, place=place, dtype=dtype, report=report)
+    if path.is_dir():
+        return read_folder(
+            inspect(path),
+            name=name,
+            title=path.resolve().name,
+            place=place,
+            dtype=dtype,
+            report=report,
+        )
+    if path.exists():
+        raise ModelError(
+            f"{shortened(name)} is a file, not a model folder; give the folder that holds "
+            "config.json, or a .gguf file."
+        )
+    if not hub.looks_like_id(name):
+        raise ModelError(
+            f"There is no model {shortened(name)}: it is not a bundled model "
+            f"({', '.join(e.name for e in catalog.bundled())}), a folder that exists, or a Hub id "
+            "of the form organisation/model."
+        )
+    folder = hub.download(name, part(report, 0.0, 0.7))
+    return read_folder(
+        inspect(folder),
+        name=name,
+        title=name,
+        place=place,
+        dtype=dtype,
+        report=part(report, 0.7, 1.0),
+    )
+
+
+def get_model(name: str, *, progress: Progress | None = None) -> LoadedModel:
+    """The shared model of that name, loaded at most once; ATTNVIZ_MAX_MODELS are kept."""
+    report = progress or silent
+    place = str(chosen_device())
+    return _STORE.get(
+        (name, place), lambda: load_model(name, device=place, progress=report), report
+    )
+
+
+_STORE: Store[LoadedModel] = Store(lambda: settings().max_models)
+
+
+def check_visitor_model(name: str) -> None:
+    """The pages' door: ModelError unless this deployment lets a visitor load that name.
+
+    Bundled models are always allowed, folders and GGUF files inside ATTNVIZ_MODEL_DIRS, Hub ids
+    where ATTNVIZ_HUB is on. A name that is also a path on this server counts as the path.
+    """
+    if not name.strip():
+        raise ModelError("No model is named; type a Hub id such as organisation/model.")
+    if catalog.find(name) is not None:
+        return
+    path = _path(name)
+    if path.exists() or name.lower().endswith(".gguf") or not hub.looks_like_id(name):
+        inside = (path.resolve().is_relative_to(base.resolve()) for base in settings().model_dirs)
+        if not any(inside):
+            raise ModelError(
+                f"{shortened(name)} is not in a folder that visitors of this installation may "
+                "load from; choose a bundled model, or have the folder added to "
+                "ATTNVIZ_MODEL_DIRS."
+            )
+    elif not settings().hub:
+        raise ModelError(
+            f"{shortened(name)} is not a bundled model, and models from the Hub are switched off "
+            "here; choose a bundled one."
+        )
+
+
+@lru_cache(maxsize=4)
+def load_tokenizer(name: str) -> Any:
+    """The tokenizer of a bundled model, without its weights."""
+    from transformers import AutoTokenizer
+
+    with quiet():
+        return AutoTokenizer.from_pretrained(_folder(name), local_files_only=True)
+
+
+@lru_cache(maxsize=1)
+def embedding_table(name: str) -> Float[Tensor, "vocabulary hidden"]:
+    """The token embedding table of a bundled model, read alone from its weight file."""
+    from safetensors import safe_open
+
+    with safe_open(_folder(name) / "model.safetensors", framework="pt") as file:
+        names = ("embed_tokens.weight", "word_embeddings.weight")
+        key = next(key for key in sorted(file.keys()) if key.endswith(names))
+        return file.get_tensor(key).float()
+
+
+def _path(name: str) -> Path:
+    """The name as a path, if it can be one on this system."""
+    try:
+        path = Path(name).expanduser()
+        path.exists()
+        path.resolve()
+    except (OSError, ValueError, RuntimeError):
+        raise ModelError(
+            f"{shortened(name)} cannot be the name of a model; type a Hub id such as "
+            "organisation/model, or a folder."
+        ) from None
+    return path
+
+
+def shortened(name: str) -> str:
+    """A typed name as an error may quote it."""
+    return repr(name if len(name) <= 80 else name[:79] + "…")
+
+
+def _folder(name: str) -> Path:
+    entry = catalog.find(name)
+    if entry is None:
+        raise ModelError(f"{name!r} is not a bundled model.")
+    return converted(entry) if entry.is_gguf else entry.source()

@@ -1,0 +1,63 @@
+"""How much memory a run will take, told before it starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psutil
+
+from attnviz.errors import TooLargeError
+from attnviz.models.loaded import LoadedModel
+from attnviz.models.stream import CELLS
+from attnviz.settings import settings
+
+GIB = 2**30
+SPARE = 0.9  # of what is free, the rest being for everyone else
+LOGIT_ROWS = 64  # positions whose logits are compared with a plain run
+
+
+def estimate(model: LoadedModel, n_tokens: int) -> int:
+    """Bytes that a capture of so many tokens adds at its peak, from the model's config alone.
+
+    What is kept (queries, keys and row sums of every layer) plus the widest moment of one
+    layer: hidden states, the inner layer of the MLP, projections, logits of a few positions.
+    """
+    shape, itemsize = model.shape, model.dtype.itemsize
+    heads, kv_heads = model.n_heads, model.n_kv_heads
+    hidden = int(shape.hidden_size)
+    head_dim = int(getattr(shape, "head_dim", None) or hidden // heads)
+    inner = int(getattr(shape, "intermediate_size", None) or 4 * hidden)
+    kept = model.n_layers * n_tokens * (head_dim * (heads + kv_heads) * itemsize + heads * 8)
+    wide = n_tokens * (3 * inner + 6 * hidden + 4 * head_dim * heads) * itemsize
+    masks = n_tokens**2 if getattr(shape, "sliding_window", None) else 0
+    logits = 2 * min(n_tokens, LOGIT_ROWS) * int(shape.vocab_size) * 4
+    return kept + wide + masks + logits + 6 * CELLS * 4
+
+
+def available() -> int:
+    """Bytes that one piece of work may take: ATTNVIZ_MEMORY_GIB, or most of what is free."""
+    free = int(min(psutil.virtual_memory().available, _container()) * SPARE)
+    limit = settings().memory_gib
+    return free if limit is None else min(free, int(limit * GIB))
+
+
+def require(n_bytes: int, what: str, remedy: str) -> None:
+    """Raise TooLargeError, a sentence, when so many bytes are not to be had."""
+    free = available()
+    if n_bytes > free:
+        raise TooLargeError(
+            f"{what} needs about {n_bytes / GIB:.1f} GiB of memory and {free / GIB:.1f} GiB may "
+            f"be used; {remedy}."
+        )
+
+
+def _container() -> float:
+    """What a container's own limit leaves, which psutil does not see."""
+    try:
+        group = Path("/sys/fs/cgroup")
+        limit = (group / "memory.max").read_text().strip()
+        if limit == "max":
+            return float("inf")
+        return int(limit) - int((group / "memory.current").read_text())
+    except (OSError, ValueError):
+        return float("inf")

@@ -1,0 +1,128 @@
+"""From weight files to a model in memory; whatever goes wrong becomes a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from attnviz.device import dtype_for
+from attnviz.errors import AttnvizError, ModelError, TooLargeError
+from attnviz.models import memory
+from attnviz.models.checkpoint import Checkpoint
+from attnviz.models.loaded import LoadedModel, from_transformers, is_decoder
+from attnviz.models.progress import Progress
+from attnviz.models.quiet import quiet
+
+STORED = {"F16": torch.float16, "BF16": torch.bfloat16}
+LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+REPLACEABLE = ("pooler", "lm_head", "cls.", "classifier")
+"""Weights that attention does not depend on; a checkpoint may lack them."""
+
+
+class ModelTooLargeError(ModelError, TooLargeError):
+    """A model that would not fit in memory."""
+
+
+def read_folder(
+    checkpoint: Checkpoint,
+    *,
+    name: str,
+    title: str,
+    place: torch.device,
+    dtype: torch.dtype | None,
+    report: Progress,
+) -> LoadedModel:
+    """Load an inspected folder: safetensors only, nothing fetched, no code of the model's own."""
+    chosen = dtype or dtype_for(place, STORED.get(checkpoint.stored_dtype))
+    require_memory(title, checkpoint.parameters * chosen.itemsize)
+    report(0.1, f"Loading {title}")
+    with _in_words(title):
+        from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoTokenizer
+
+        config = AutoConfig.from_pretrained(checkpoint.folder, **LOCAL)
+        decodes = is_decoder(config, next(iter(config.architectures or []), ""))
+        factory: Any = AutoModelForCausalLM if decodes else AutoModel
+        model, info = factory.from_pretrained(
+            checkpoint.folder,
+            config=config,
+            dtype=chosen,
+            use_safetensors=True,
+            output_loading_info=True,
+            **LOCAL,
+        )
+        tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, **LOCAL)
+        notes = (*checkpoint.notes, *_require_whole(title, info))
+        report(0.9, f"Moving {title} to {place}")
+        loaded = from_transformers(model.to(place).eval(), tokenizer, name=name, title=title)
+    report(1.0, f"{title} is loaded")
+    return replace(loaded, notes=notes)
+
+
+def read_gguf(
+    path: Path,
+    *,
+    name: str,
+    place: torch.device,
+    dtype: torch.dtype | None,
+    report: Progress,
+) -> LoadedModel:
+    """Load a GGUF file, dequantised."""
+    chosen = dtype or torch.float32
+    # The file says its number of weights only tensor by tensor; a 4-bit one grows eightfold.
+    require_memory(path.name, path.stat().st_size * 2 * chosen.itemsize)
+    report(0.1, f"Dequantising {path.name} (this can take a minute)")
+    with _in_words(path.name):
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        where: dict[str, Any] = {"gguf_file": path.name, "local_files_only": True}
+        factory: Any = AutoModelForCausalLM
+        model = factory.from_pretrained(path.parent, dtype=chosen, **where)
+        tokenizer = AutoTokenizer.from_pretrained(path.parent, **where)
+        loaded = from_transformers(model.to(place).eval(), tokenizer, name=name, title=path.name)
+    report(1.0, f"{path.name} is loaded")
+    note = "The weights come from a quantised GGUF file: what is shown is that model's attention."
+    return replace(loaded, notes=(note,))
+
+
+def require_memory(title: str, n_bytes: float) -> None:
+    """ModelTooLargeError, a sentence, when weights of so many bytes do not fit."""
+    try:
+        memory.require(int(n_bytes * 1.1), f"Loading {title}", "choose a smaller model")
+    except TooLargeError as problem:
+        raise ModelTooLargeError(str(problem)) from None
+
+
+@contextmanager
+def _in_words(title: str) -> Iterator[None]:
+    """Turn whatever transformers raises on these files into a ModelError."""
+    try:
+        with quiet():
+            yield
+    except AttnvizError:
+        raise
+    except Exception as problem:
+        reason = str(problem).strip().partition("\n")[0][:200] or type(problem).__name__
+        raise ModelError(
+            f"{title} could not be loaded ({reason.rstrip('.')}); choose another model."
+        ) from problem
+
+
+def _require_whole(title: str, info: dict[str, Any]) -> tuple[str, ...]:
+    """Refuse weights that transformers would have made up; note those that do not matter."""
+    missing = sorted(info.get("missing_keys") or ())
+    vital = [key for key in missing if not any(part in key for part in REPLACEABLE)]
+    wrong = sorted(str(key) for key in info.get("mismatched_keys") or ())
+    if vital or wrong:
+        raise ModelError(
+            f"{title} lacks {len(vital) + len(wrong)} of the weights its config asks for (first: "
+            f"{(vital + wrong)[0]}), and random numbers in their place would be shown as "
+            "attention; choose a complete model."
+        )
+    if any("lm_head" in key for key in missing):
+        return ("The model came without its output layer, so its next tokens mean nothing.",)
+    return ()
