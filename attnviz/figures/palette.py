@@ -19,6 +19,7 @@ _MAGMA = """
 9a2e80 a8327d b6377a c43c75 d1426f de4968 e95462 f1605d f76f5c fa7f5e fc8f65 fe9f6d feaf78
 febf84 fece91 fddea0 fcedaf fcfdbf
 """
+_PAPER = "ffffff"  # below Magma's palest colour on a light page: nothing is as pale as the page
 # From negative (purple) to positive (orange).
 _PUOR = "2d004b 542788 8073ac b2abd2 d8daeb f7f7f7 fee0b6 fdb863 e08214 b35806 7f3b08"
 # The same hues with CIELAB lightness turned over, so that 0 recedes into a dark page too.
@@ -36,9 +37,8 @@ ACCENTS: dict[str, tuple[str, str]] = {  # name: (on a light page, on a dark pag
 
 
 def sequential(dark: bool = False) -> UInt8[np.ndarray, "256 3"]:
-    """sRGB colours from 0 (the page's own end: pale on light, black on dark) to the largest."""
-    table = _table(_MAGMA)
-    return table if dark else table[::-1].copy()
+    """sRGB colours from 0 (the page's own end: white on light, black on dark) to the largest."""
+    return _table(_MAGMA) if dark else _table(f"{_MAGMA} {_PAPER}")[::-1].copy()
 
 
 def diverging(dark: bool = False) -> UInt8[np.ndarray, "256 3"]:

@@ -84,7 +84,7 @@ export function raster(words, width, height) {
  */
 function texture(context, kind, theme) {
   const tile = document.createElement("canvas");
-  const side = 12; // drawn at twice the size, for sharp lines on dense screens
+  const side = kind === "hatch" ? 14 : 12; // drawn at twice the size, for sharp lines on dense screens
   tile.width = side;
   tile.height = side;
   const pen = /** @type {CanvasRenderingContext2D} */ (tile.getContext("2d"));

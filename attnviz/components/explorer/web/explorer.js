@@ -6,9 +6,10 @@ import { element } from "./dom.js";
 import { GridView } from "./gridview.js";
 import { linked } from "./linking.js";
 import { PanelView } from "./panelview.js";
-import { commonCell } from "./plan.js";
+import { commonCell, rowLabels } from "./plan.js";
 import { themeOf } from "./theme.js";
 import { Toolbar } from "./toolbar.js";
+import { scaleKind, view } from "./view.js";
 
 const REPORT_AFTER = 150; // ms of rest before a selection goes to Python
 const IDLE = /** @type {import("./readout.js").Piece[]} */ ([
@@ -25,7 +26,7 @@ export class Explorer {
     this.root = root;
     this.report = report;
     /** @type {Options} */
-    this.options = { rowScale: false, hideFirst: false, hideSpecial: false, metric: "" };
+    this.options = { scale: null, hideFirst: false, hideSpecial: false, metric: "" };
     /** @type {Selection} */
     this.selection = { layer: null, head: null, panel: null, row: null, col: null };
     /** @type {Pointer | null} */
@@ -45,7 +46,6 @@ export class Explorer {
     root.replaceChildren(this.toolbar.root, this.stage);
     this.watcher = new ResizeObserver(() => this.draw());
     this.watcher.observe(root);
-    document.fonts?.ready.then(() => this.draw());
   }
 
   /** @param {Figure} figure */
@@ -53,6 +53,7 @@ export class Explorer {
     this.figure = figure;
     this.theme = themeOf(this.root, figure);
     this.measure = measurer(this.theme);
+    this.loadFaces();
     if (figure.push !== this.push) {
       this.selection = { ...figure.selection };
       this.push = figure.push;
@@ -61,6 +62,19 @@ export class Explorer {
     this.root.classList.remove("waiting");
     this.root.setAttribute("aria-label", figure.alt);
     this.root.setAttribute("role", "figure");
+    this.draw();
+  }
+
+  /** A canvas does not wait for a face that the page has not used yet: draw again with it. */
+  async loadFaces() {
+    const { sans, mono } = this.theme;
+    const wanted = [`12px ${mono}`, `12px ${sans}`, `600 16px ${sans}`];
+    const missing = wanted.filter((face) => !document.fonts.check(face));
+    if (missing.length === 0) return;
+    await Promise.allSettled(missing.map((face) => document.fonts.load(face)));
+    this.measure = measurer(this.theme);
+    for (const one of this.views.values()) one.drawn = "";
+    this.grid.drawn = "";
     this.draw();
   }
 
@@ -119,7 +133,7 @@ export class Explorer {
         theme,
         metric: options.metric,
         maxWidth: beside ? width * 0.42 : width,
-        maxHeight: beside ? tall : 420,
+        maxHeight: beside ? tall : 40 * grid.layers.length,
         ...this.place,
       });
       const used = this.grid.plan.width;
@@ -129,42 +143,53 @@ export class Explorer {
     }
     const panels = this.shownPanels;
     const only = panels.length === 1;
-    const sizes = panels.map(({ rows, cols }) => ({ rows: rows.labels.length, cols: cols.labels.length }));
-    const cell = only ? 60 : commonCell(sizes, room, 900, 44, room < 500 ? 20 : 26);
-    for (const [id, view] of this.views) {
+    const cell = only ? 60 : this.cellFor(panels, room);
+    for (const [id, one] of this.views) {
       if (panels.some((panel) => panel.id === id)) continue;
-      view.root.remove();
+      one.root.remove();
       this.views.delete(id);
     }
     panels.forEach((panel, i) => {
-      const view = this.views.get(panel.id) ?? this.add(panel.id);
-      view.update({ panel, options, theme, measure, maxWidth: room, maxHeight: only ? tall : 620, cell });
-      if (this.panels.children[i] !== view.root) this.panels.insertBefore(view.root, this.panels.children[i] ?? null);
+      const one = this.views.get(panel.id) ?? this.add(panel.id);
+      one.update({ panel, options, theme, measure, maxWidth: room, maxHeight: only ? tall : 620, cell });
+      if (this.panels.children[i] !== one.root) this.panels.insertBefore(one.root, this.panels.children[i] ?? null);
     });
+  }
+
+  /** @param {Panel[]} panels @param {number} room */
+  cellFor(panels, room) {
+    const sizes = panels.map((panel) => {
+      const shown = view(panel, this.options);
+      const { x } = rowLabels(panel, shown, room, this.measure, Math.ceil(shown.rows.length / 50));
+      return { rows: shown.rows.length, cols: shown.cols.length, x };
+    });
+    // Small matrices keep cells that have room for a number.
+    const small = sizes.every(({ rows, cols }) => Math.max(rows, cols) <= 10);
+    return commonCell(sizes, room, 820, 44, small ? 32 : 13);
   }
 
   /** @param {string} id */
   add(id) {
-    const view = new PanelView({
+    const one = new PanelView({
       point: (panel, row, col) => this.point(panel, row, col),
       leave: () => this.point(null, null, null),
       pin: (panel, row, col) => this.pin(panel, row, col),
       clear: () => this.select({ panel: null, row: null, col: null }),
       plate: (from) => this.plate(from),
     });
-    this.views.set(id, view);
-    return view;
+    this.views.set(id, one);
+    return one;
   }
 
-  /** @param {PanelView} view */
-  plate(view) {
+  /** @param {PanelView} scene @returns {import("./exporting.js").Plate} */
+  plate(scene) {
     const { figure } = this;
     const { layer, head } = this.place;
     const parts = [figure.fileStem];
-    if (figure.grid && view.panel.id === figure.panels[0].id) parts.push(`layer${layer}-head${head}`);
-    if (figure.panels.length > 1) parts.push(view.panel.id);
-    const notes = [figure.settings, this.options.rowScale ? "colours by row" : "", this.toolbar.note.textContent ?? ""];
-    return { scene: view, settings: notes.filter(Boolean).join(" · "), stem: parts.join("-").replace(/[^\w.-]+/g, "_") };
+    if (figure.grid && scene.panel.id === figure.panels[0].id) parts.push(`layer${layer}-head${head}`);
+    if (figure.panels.length > 1) parts.push(scene.panel.id);
+    const notes = [figure.settings, `colours ${scaleKind(scene.panel, this.options)}`, this.toolbar.note.textContent ?? ""];
+    return { scene, settings: notes.filter(Boolean).join(" · "), stem: parts.join("-").replace(/[^\w.-]+/g, "_") };
   }
 
   markAll() {
@@ -173,10 +198,10 @@ export class Explorer {
     const home = panels.find((panel) => panel.id === id);
     const pinned = home ? { panel: home, row, col } : null;
     panels.forEach((panel, i) => {
-      const view = /** @type {PanelView} */ (this.views.get(panel.id));
-      const now = linked(this.pointer, panel, view.shown);
-      const pin = linked(pinned, panel, view.shown);
-      view.mark({ ...now, pinRow: pin.row, pinCol: pin.col }, i === 0 ? IDLE : []);
+      const one = /** @type {PanelView} */ (this.views.get(panel.id));
+      const now = linked(this.pointer, panel, one.shown);
+      const pin = linked(pinned, panel, one.shown);
+      one.mark({ ...now, pinRow: pin.row, pinCol: pin.col }, i === 0 ? IDLE : []);
     });
   }
 

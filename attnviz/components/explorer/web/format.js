@@ -19,19 +19,29 @@ export function number(value) {
 }
 
 /**
- * A number inside a cell: as many decimals, up to three, as the cell has room for.
+ * How many decimals, up to three, all numbers of a matrix can have in cells of this many
+ * characters.
+ *
+ * @param {number[]} values
+ * @param {number} room
+ */
+export function decimals(values, room) {
+  const finite = values.filter(Number.isFinite);
+  const fits = (/** @type {number} */ digits) =>
+    finite.every((value) => value.toFixed(digits).length <= room);
+  return [3, 2, 1].find(fits) ?? 0;
+}
+
+/**
+ * A number inside a cell.
  *
  * @param {number} value
- * @param {number} room - characters
+ * @param {number} digits
  */
-export function cellNumber(value, room) {
-  if (Number.isNaN(value)) return "";
-  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
-  for (const digits of [3, 2, 1, 0]) {
-    const text = value.toFixed(digits);
-    if (text.length <= room) return trueMinus(Number(text) === 0 ? text.replace("-", "") : text);
-  }
-  return "";
+export function fixed(value, digits) {
+  if (!Number.isFinite(value)) return number(value);
+  const text = value.toFixed(digits);
+  return trueMinus(Number(text) === 0 ? text.replace("-", "") : text);
 }
 
 /**
@@ -50,10 +60,12 @@ export function exact(value) {
 }
 
 /**
- * The end of a colour scale: short, and never rounded to a value that is not there.
+ * The end of a colour scale: three significant digits at most, and no more than needed.
  *
  * @param {number} value
  */
 export function scaleEnd(value) {
-  return Number.isInteger(value) && Math.abs(value) < 1e6 ? trueMinus(String(value)) : number(value);
+  const size = Math.abs(value);
+  if (size >= 1e-4 && size < 1e6) return trueMinus(String(Number(value.toPrecision(3))));
+  return size === 0 ? "0" : number(value);
 }

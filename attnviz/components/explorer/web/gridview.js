@@ -49,6 +49,7 @@ export class GridView {
     this.grid = grid;
     this.theme = theme;
     this.plan = gridPlan(grid.layers.length, grid.heads, grid.kvHeads, maxWidth, maxHeight);
+    this.root.style.width = `${Math.min(maxWidth, Math.max(this.plan.width, 230))}px`;
     this.chosen = grid.metrics.find(({ name }) => name === metric) ?? null;
     this.options();
     this.plot.setAttribute("aria-rowcount", String(grid.layers.length));

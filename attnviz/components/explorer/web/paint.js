@@ -1,6 +1,6 @@
 // @ts-check
 /** @import { Panel, Plan, Range, Theme, View } from "./types.js" */
-import { cellNumber, scaleEnd } from "./format.js";
+import { decimals, fixed, scaleEnd } from "./format.js";
 import { isolated } from "./labels.js";
 import { inkOn, pixels, pool, words } from "./pixels.js";
 import { isBlocked, part } from "./view.js";
@@ -28,12 +28,12 @@ import { isBlocked, part } from "./view.js";
  * @param {Scene} scene
  */
 export function paint(surface, scene) {
-  const { panel, shown, plan, theme } = scene;
+  const { panel, plan, theme } = scene;
   paintMap(surface, scene);
   if (plan.numbers) paintNumbers(surface, scene);
   surface.frame(plan.x - 0.5, plan.y - 0.5, plan.w + 1, plan.h + 1, theme.line, 1);
   paintAxes(surface, panel, plan, theme);
-  paintLegend(surface, scene, shown);
+  paintLegend(surface, scene);
 }
 
 /** @param {Surface} surface @param {Scene} scene */
@@ -65,36 +65,40 @@ function paintMap(surface, { panel, shown, scale, plan, theme, ratio }) {
 function paintNumbers(surface, { panel, shown, scale, plan, theme }) {
   const palette = scale.diverging ? theme.diverging : theme.sequential;
   const size = Math.min(14, Math.max(10, Math.round(plan.cellW * 0.3)));
-  const room = Math.floor((plan.cellW - 3) / (size * 0.56));
+  const room = Math.floor((plan.cellW - 3) / (size * 0.54));
   const n = panel.cols.labels.length;
+  const cells = [];
   for (let r = 0; r < shown.rows.length; r += 1) {
     for (let c = 0; c < shown.cols.length; c += 1) {
       const at = shown.rows[r] * n + shown.cols[c];
       const place = part(panel.values[at], scale, r);
       if (isBlocked(panel, at) || Number.isNaN(place)) continue;
-      const step = 3 * Math.round(place * 255);
-      surface.text(
-        cellNumber(panel.values[at], room),
-        plan.x + (c + 0.5) * plan.cellW,
-        plan.y + (r + 0.5) * plan.cellH,
-        {
-          size,
-          fill: inkOn(palette[step], palette[step + 1], palette[step + 2]),
-          family: theme.sans,
-          align: "center",
-          baseline: "middle",
-        },
-      );
+      cells.push({ r, c, value: panel.values[at], step: 3 * Math.round(place * 255) });
     }
+  }
+  const digits = decimals(cells.map(({ value }) => value), room);
+  for (const { r, c, value, step } of cells) {
+    surface.text(fixed(value, digits), plan.x + (c + 0.5) * plan.cellW, plan.y + (r + 0.5) * plan.cellH, {
+      size,
+      fill: inkOn(palette[step], palette[step + 1], palette[step + 2]),
+      family: theme.sans,
+      align: "center",
+      baseline: "middle",
+    });
   }
 }
 
 /** @param {Surface} surface @param {Panel} panel @param {Plan} plan @param {Theme} theme */
 function paintAxes(surface, panel, plan, theme) {
-  const { x, y, w, h } = plan;
+  const { x, y } = plan;
   const title = { size: 12, fill: theme.muted, family: theme.sans };
   surface.text(panel.cols.title, x, 0, { ...title, baseline: "top" });
-  surface.text(panel.rows.title, 0, y + h, { ...title, angle: -Math.PI / 2, baseline: "top" });
+  surface.text(panel.rows.title, 0, y, {
+    ...title,
+    angle: -Math.PI / 2,
+    align: "right",
+    baseline: "top",
+  });
   const label = { size: plan.labelSize, fill: theme.text, family: theme.mono };
   for (const { at, text } of plan.rowTicks) {
     surface.text(isolated(text), x - 5, y + (at + 0.5) * plan.cellH, {
@@ -118,49 +122,59 @@ function paintAxes(surface, panel, plan, theme) {
   }
 }
 
-/** @param {Surface} surface @param {Scene} scene @param {View} shown */
-function paintLegend(surface, { panel, scale, plan, theme, ratio }, shown) {
-  const barW = Math.min(150, Math.max(64, Math.min(plan.w, plan.width - plan.x - 92)));
-  const { x, legendY } = plan;
+/** @param {Surface} surface @param {Scene} scene */
+function paintLegend(surface, { panel, shown, scale, plan, theme, ratio }) {
+  const { x, bar } = plan;
   const palette = scale.diverging ? theme.diverging : theme.sequential;
-  for (let i = 0; i < barW; i += 1) {
-    const step = 3 * Math.round((i / (barW - 1)) * 255);
+  for (let i = 0; i < bar.w; i += 1) {
+    const step = 3 * Math.round((i / (bar.w - 1)) * 255);
     const [r, g, b] = palette.subarray(step, step + 3);
-    surface.rect(x + i, legendY, 1.5, 9, `rgb(${r},${g},${b})`);
+    surface.rect(x + i, bar.y, Math.min(1.5, bar.w - i), 9, `rgb(${r},${g},${b})`);
   }
-  surface.frame(x - 0.5, legendY - 0.5, barW + 1.5, 10, theme.line, 1);
+  surface.frame(x - 0.5, bar.y - 0.5, bar.w + 1, 10, theme.line, 1);
   const note = { size: 11, fill: theme.muted, family: theme.sans, baseline: /** @type {const} */ ("top") };
-  const below = legendY + 13;
-  surface.text(scaleEnd(scale.lo), x, below, note);
+  const below = bar.y + 13;
+  surface.text(`${scale.decades ? "≤ " : ""}${scaleEnd(scale.lo)}`, x, below, note);
   const top = scale.rowTop ? "row max" : scaleEnd(scale.hi);
-  surface.text(top, x + barW, below, { ...note, align: "right" });
-  surface.text(panel.valueName, x + barW / 2, below, { ...note, align: "center" });
+  surface.text(top, x + bar.w, below, { ...note, align: "right" });
+  const word = scale.decades ? `${panel.valueName}, log` : panel.valueName;
+  surface.text(word, x + bar.w / 2, below, { ...note, align: "center" });
 
-  let swatchX = x + barW + 14;
-  const swatch = (/** @type {"hatch" | "dots"} */ kind, /** @type {string} */ word) => {
-    surface.rect(swatchX, legendY - 1, 14, 11, theme.page);
-    surface.texture(swatchX, legendY - 1, 14, 11, kind, theme);
-    surface.frame(swatchX - 0.5, legendY - 1.5, 15, 12, theme.line, 1);
-    surface.text(word, swatchX + 19, legendY - 2, note);
-    swatchX += 78;
-  };
-  if (panel.blocked?.some((cell) => cell !== 0)) swatch("hatch", "masked");
-  if (hasUndefined(panel, shown)) swatch("dots", "undefined");
+  swatches(panel, shown).forEach(([kind, name], i) => {
+    const left = plan.swatch.x + i * plan.swatch.pitch;
+    const { y } = plan.swatch;
+    surface.rect(left, y, 14, 11, theme.page);
+    surface.texture(left, y, 14, 11, kind, theme);
+    surface.frame(left - 0.5, y - 0.5, 15, 12, theme.line, 1);
+    surface.text(name, left + 19, y - 1, note);
+  });
   const down = pool(shown.rows.length, Math.round(plan.h * ratio));
   const across = pool(shown.cols.length, Math.round(plan.w * ratio));
   if (down * across > 1) {
-    surface.text(`a pixel: largest of ${down} × ${across}`, x + barW + 14, below, note);
+    surface.text(`a pixel shows the largest of ${down} × ${across}`, x + bar.w + 16, below, note);
   }
 }
 
-/** @param {Panel} panel @param {View} shown */
-function hasUndefined(panel, shown) {
+/**
+ * What the legend explains beside the colours.
+ *
+ * @param {Panel} panel
+ * @param {View} shown
+ * @returns {["hatch" | "dots", string][]}
+ */
+export function swatches(panel, shown) {
+  let [masked, missing] = [false, false];
   const n = panel.cols.labels.length;
   for (const r of shown.rows) {
     for (const c of shown.cols) {
       const at = r * n + c;
-      if (Number.isNaN(panel.values[at]) && !isBlocked(panel, at)) return true;
+      if (isBlocked(panel, at)) masked = true;
+      else if (Number.isNaN(panel.values[at])) missing = true;
     }
   }
-  return false;
+  /** @type {["hatch" | "dots", string][]} */
+  const entries = [];
+  if (masked) entries.push(["hatch", "masked"]);
+  if (missing) entries.push(["dots", "undefined"]);
+  return entries;
 }

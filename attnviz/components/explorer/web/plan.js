@@ -1,13 +1,13 @@
 // @ts-check
-/** @import { Measure, Panel, Plan, View } from "./types.js" */
+/** @import { Measure, Panel, Plan, Tick, View } from "./types.js" */
 import { elided, stride, ticks } from "./labels.js";
 import { pool } from "./pixels.js";
 
-const TITLE = 15; // size of an axis title, with its gap
+const TITLE = 16; // an axis title, with its gap
 const GAP = 5; // between labels and map
-const LEGEND = 38; // colour bar, its numbers, the mask's swatch
+const BAR = 38; // the colour bar and its numbers
 const SLANT = (-52 * Math.PI) / 180;
-const LEAST_LEGEND = 172;
+const SWATCH = 84;
 
 /**
  * A side of the map in whole device pixels a cell where that costs little of the room.
@@ -25,11 +25,29 @@ export function snapped(cells, room, ratio) {
 }
 
 /**
+ * The type of the labels, the width of the widest row label that may be drawn, and where the map
+ * begins after it.
+ *
+ * @param {Panel} panel
+ * @param {View} shown
+ * @param {number} maxWidth
+ * @param {Measure} measure
+ * @param {number} step - every how many rows have a label
+ */
+export function rowLabels(panel, shown, maxWidth, measure, step) {
+  const size = maxWidth < 420 ? 11 : 12;
+  const room = Math.round(Math.min(112, Math.max(44, maxWidth * 0.22)));
+  const wide = widest(ticks(panel.rows.labels, shown.rows, step), room, size, measure);
+  return { size, wide, x: TITLE + wide + GAP };
+}
+
+/**
  * Where everything of one panel stands.
  *
  * @param {object} given
  * @param {Panel} given.panel
  * @param {View} given.shown
+ * @param {number} given.swatches - entries of the legend beside the colour bar
  * @param {number} given.maxWidth
  * @param {number} given.maxHeight
  * @param {number} given.cell - the largest side of a cell
@@ -37,18 +55,27 @@ export function snapped(cells, room, ratio) {
  * @param {Measure} given.measure
  * @returns {Plan}
  */
-export function plan({ panel, shown, maxWidth, maxHeight, cell, ratio, measure }) {
+export function plan(given) {
+  // Which labels fit depends on the size of the cells, which depends on the room labels take.
+  const rough = frame(given, stride(given.shown.rows.length, 8, 14), 1);
+  return frame(given, rough.rowStep, rough.colStep);
+}
+
+/**
+ * @param {Parameters<typeof plan>[0]} given
+ * @param {number} rowStepBefore - the labels that the room is measured for
+ * @param {number} colStepBefore
+ */
+function frame(given, rowStepBefore, colStepBefore) {
+  const { panel, shown, swatches, maxWidth, maxHeight, cell, ratio, measure } = given;
   const nRows = shown.rows.length;
   const nCols = shown.cols.length;
-  const labelSize = maxWidth < 420 ? 11 : 12;
-
-  const rowRoom = Math.round(Math.min(112, Math.max(44, maxWidth * 0.22)));
-  const colRoom = Math.round(Math.min(92, Math.max(44, maxHeight * 0.2)));
-  const rowWide = widest(panel.rows.labels, shown.rows, rowRoom, labelSize, measure);
-  const x = TITLE + rowWide + GAP;
+  const { size: labelSize, wide: rowWide, x } = rowLabels(panel, shown, maxWidth, measure, rowStepBefore);
 
   const side = Math.min(cell, (maxWidth - x - 2) / nCols);
-  const colWide = widest(panel.cols.labels, shown.cols, colRoom, labelSize, measure);
+  const colRoom = Math.round(Math.min(92, Math.max(44, maxHeight * 0.2)));
+  const colStepLeast = Math.max(colStepBefore, stride(nCols, nCols, 1));
+  const colWide = widest(ticks(panel.cols.labels, shown.cols, colStepLeast), colRoom, labelSize, measure);
   const flat = colWide <= side - 6;
   const slanted = !flat && side >= 16;
   const colLabelH = flat ? labelSize : slanted ? Math.ceil(colWide * Math.sin(-SLANT)) + 6 : colWide;
@@ -56,7 +83,7 @@ export function plan({ panel, shown, maxWidth, maxHeight, cell, ratio, measure }
   const y = TITLE + colLabelH + GAP;
 
   const roomW = Math.min(cell * nCols, maxWidth - x - Math.max(2, overhang - side / 2));
-  const roomH = Math.min(cell * nRows, Math.max(80, maxHeight - y - LEGEND));
+  const roomH = Math.min(cell * nRows, Math.max(80, maxHeight - y - BAR));
   const square = Math.min(roomW / nCols, roomH / nRows);
   // A wide matrix keeps rows that can be read.
   const tall = nCols > 2 * nRows ? Math.max(square, Math.min(20, roomH / nRows)) : square;
@@ -65,12 +92,16 @@ export function plan({ panel, shown, maxWidth, maxHeight, cell, ratio, measure }
   const cellW = w / nCols;
   const cellH = h / nRows;
 
-  const rowStep = stride(nRows, cellH, labelSize + 1);
-  const colStep = stride(nCols, cellW, slanted ? 1 : flat ? colWide : labelSize + 1);
-  const fit = (/** @type {number} */ room) => (/** @type {import("./types.js").Tick} */ tick) => ({
+  const rowStep = Math.max(stride(nRows, cellH, labelSize + 2), 1);
+  const colStep = stride(nCols, cellW, slanted ? 1 : flat ? colWide : labelSize + 2);
+  const fit = (/** @type {number} */ room) => (/** @type {Tick} */ tick) => ({
     at: tick.at,
     text: elided(tick.text, room, labelSize, measure),
   });
+  const barW = Math.min(150, Math.max(110, w));
+  const beside = swatches > 0 && x + barW + swatches * SWATCH <= maxWidth;
+  const legendW = beside ? barW + swatches * SWATCH : Math.max(barW, swatches * SWATCH);
+  const right = Math.max(w + Math.max(2, overhang - cellW / 2), legendW);
   return {
     x,
     y,
@@ -78,37 +109,34 @@ export function plan({ panel, shown, maxWidth, maxHeight, cell, ratio, measure }
     h,
     cellW,
     cellH,
-    width: Math.ceil(Math.max(x + w + Math.max(2, overhang - cellW / 2), x + LEAST_LEGEND)),
-    height: Math.ceil(y + h + LEGEND),
+    width: Math.ceil(x + right),
+    height: Math.ceil(y + h + BAR + (swatches > 0 && !beside ? 18 : 0)),
+    rowStep,
+    colStep,
     rowTicks: ticks(panel.rows.labels, shown.rows, rowStep).map(fit(rowWide)),
     colTicks: ticks(panel.cols.labels, shown.cols, colStep).map(fit(flat ? cellW : colWide)),
     colAngle: flat ? 0 : slanted ? SLANT : -Math.PI / 2,
     labelSize,
-    rowLabelW: rowWide,
-    colLabelH,
     numbers: Math.min(cellW, cellH) >= 28,
-    legendY: y + h + 12,
+    bar: { y: y + h + 12, w: barW },
+    swatch: { x: beside ? x + barW + 16 : x, y: y + h + (beside ? 11 : BAR), pitch: SWATCH },
   };
 }
 
 /**
- * The width of the widest label drawn, and at most room.
+ * The width of the widest label, and at most room.
  *
- * @param {string[]} labels
- * @param {Int32Array} positions
+ * @param {Tick[]} labels
  * @param {number} room
  * @param {number} size
  * @param {Measure} measure
  */
-function widest(labels, positions, room, size, measure) {
-  // Long axes show positions beside the tokens, and measuring each token would take too long.
-  if (positions.length > 100) return room;
+function widest(labels, room, size, measure) {
   let most = 12;
-  for (const position of positions) {
-    const label = labels[position];
-    const width = label.length > 60 ? room : measure(label, size, true);
-    if (width >= room) return room;
-    most = Math.max(most, width);
+  for (const { text } of labels) {
+    if (text.length > 60) return room;
+    most = Math.max(most, measure(text, size, true));
+    if (most >= room) return room;
   }
   return Math.ceil(most);
 }
@@ -117,20 +145,20 @@ function widest(labels, positions, room, size, measure) {
  * The largest cell with which all panels, in wrapping lines, stay within a height; or the
  * smallest allowed.
  *
- * @param {{rows: number, cols: number}[]} sizes
+ * @param {{rows: number, cols: number, x: number}[]} sizes - x: pixels before the map
  * @param {number} width
  * @param {number} height
  * @param {number} most
  * @param {number} least
  */
 export function commonCell(sizes, width, height, most, least) {
-  const [aroundW, aroundH, gap] = [110, 190, 28];
+  const [aroundH, gap] = [190, 28];
   for (let cell = most; cell > least; cell -= 1) {
     let x = 0;
     let line = 0;
     let total = 0;
-    for (const { rows, cols } of sizes) {
-      const w = Math.min(width, cols * cell + aroundW);
+    for (const { rows, cols, x: before } of sizes) {
+      const w = Math.min(width, Math.max(cols * cell + before + 14, 240));
       if (x > 0 && x + w > width) {
         total += line;
         x = 0;

@@ -54,7 +54,7 @@ export function themeOf(element, figure) {
     surface: read("--st-secondary-background-color", mixed(front, back, 0.05)),
     muted: mixed(front, back, dark ? 0.72 : 0.7),
     line: mixed(front, back, dark ? 0.5 : 0.55),
-    hatch: mixed(front, back, dark ? 0.34 : 0.3),
+    hatch: mixed(front, back, dark ? 0.3 : 0.26),
     sans: read("--st-font", "sans-serif"),
     mono: read("--st-code-font", "monospace"),
     accents: Object.fromEntries(accents),

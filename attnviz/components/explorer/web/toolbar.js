@@ -1,6 +1,13 @@
 // @ts-check
 /** @import { Figure, Options } from "./types.js" */
 import { element } from "./dom.js";
+import { scaleKind } from "./view.js";
+
+const KINDS = /** @type {[import("./types.js").ScaleKind, string][]} */ ([
+  ["absolute", "absolute"],
+  ["row", "by row"],
+  ["log", "log"],
+]);
 
 /**
  * The switches that act on all panels at once; only those that can do something are there.
@@ -8,12 +15,10 @@ import { element } from "./dom.js";
 export class Toolbar {
   /** @param {(change: Partial<Options>) => void} change */
   constructor(change) {
-    this.whole = button("0 to 1", () => change({ rowScale: false }));
-    this.byRow = button("by row", () => change({ rowScale: true }));
+    this.kinds = KINDS.map(([kind, word]) => button(word, () => change({ scale: kind })));
     this.scale = element("div", "choice", { role: "group", "aria-label": "Colour scale" }, [
       element("span", "", {}, ["Colours"]),
-      this.whole,
-      this.byRow,
+      ...this.kinds,
     ]);
     this.first = button("Hide first token", () => change({ hideFirst: !this.options?.hideFirst }));
     this.special = button("Hide special tokens", () =>
@@ -31,8 +36,9 @@ export class Toolbar {
     this.first.hidden = !can.first;
     this.special.hidden = !can.special;
     this.root.hidden = !can.scale && !can.first && !can.special;
-    press(this.whole, !options.rowScale);
-    press(this.byRow, options.rowScale);
+    const weights = figure.panels.find(({ scale }) => scale === "weight");
+    const kind = weights && scaleKind(weights, options);
+    this.kinds.forEach((node, i) => press(node, KINDS[i][0] === kind));
     press(this.first, options.hideFirst);
     press(this.special, options.hideSpecial);
     const hides = [options.hideFirst && "first key", options.hideSpecial && "special tokens"];

@@ -22,14 +22,18 @@
  *   palettes: {sequential: [Uint8Array, Uint8Array], diverging: [Uint8Array, Uint8Array]},
  *   panels: Panel[], grid: Grid | null, selection: Selection, push: number}} Figure
  *
- * @typedef {{rowScale: boolean, hideFirst: boolean, hideSpecial: boolean, metric: string}} Options
+ * @typedef {"absolute" | "row" | "log"} ScaleKind
+ *
+ * @typedef {{scale: ScaleKind | null, hideFirst: boolean, hideSpecial: boolean, metric: string}} Options
+ *   scale: how weights are coloured; null leaves it to the size of the map.
  *
  * @typedef {{rows: Int32Array, cols: Int32Array, hidden: number}} View
  *   The positions that are drawn, in order, and how many are not.
  *
  * @typedef {{lo: number, hi: number, diverging: boolean, rowTop: Float32Array | null,
- *   rescaled: boolean}} Range
- *   rowTop: each drawn row's own end of the scale, or null where all rows share hi.
+ *   decades: number}} Range
+ *   rowTop: each drawn row's own end of the scale, or null where all rows share hi. decades: of a
+ *   logarithmic scale, which ends at hi; 0 for a linear one.
  *
  * @typedef {{dark: boolean, page: string, surface: string, text: string, muted: string,
  *   line: string, hatch: string, sans: string, mono: string, accents: Record<string, string>,
@@ -42,9 +46,9 @@
  *   at: the place among the drawn positions.
  *
  * @typedef {{width: number, height: number, x: number, y: number, w: number, h: number,
- *   cellW: number, cellH: number, rowTicks: Tick[], colTicks: Tick[],
- *   colAngle: number, labelSize: number, rowLabelW: number, colLabelH: number,
- *   numbers: boolean, legendY: number}} Plan
+ *   cellW: number, cellH: number, rowStep: number, colStep: number, rowTicks: Tick[], colTicks: Tick[],
+ *   colAngle: number, labelSize: number, numbers: boolean, bar: {y: number, w: number},
+ *   swatch: {x: number, y: number, pitch: number}}} Plan
  *   Where everything of one panel stands, in CSS pixels; x, y, w, h is the map itself.
  */
 export {};

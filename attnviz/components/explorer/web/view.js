@@ -1,6 +1,9 @@
 // @ts-check
 /** @import { Axis, Options, Panel, Range, View } from "./types.js" */
 
+const LONG_ROW = 100;
+const DECADES = 4;
+
 /**
  * The positions of an axis that are drawn. Hiding everything hides nothing.
  *
@@ -60,6 +63,16 @@ function rowTops(panel, shown) {
 }
 
 /**
+ * How weights are coloured where the reader has not said: on a long row most weights are so small
+ * that only their logarithms differ to the eye.
+ *
+ * @param {Panel} panel
+ * @param {Options} options
+ */
+export const scaleKind = (panel, options) =>
+  options.scale ?? (panel.cols.labels.length > LONG_ROW ? "log" : "absolute");
+
+/**
  * What the two ends of the colour scale stand for.
  *
  * @param {Panel} panel
@@ -69,18 +82,18 @@ function rowTops(panel, shown) {
  */
 export function range(panel, shown, options) {
   const diverging = panel.scale === "signed";
-  if (panel.scale === "weight") {
-    if (options.rowScale) {
-      return { lo: 0, hi: 1, diverging, rowTop: rowTops(panel, shown), rescaled: shown.hidden > 0 };
-    }
-    if (shown.hidden === 0) {
-      return { lo: 0, hi: panel.limit ?? 1, diverging, rowTop: null, rescaled: false };
-    }
+  const tops = rowTops(panel, shown);
+  const top = tops.reduce((a, b) => Math.max(a, b), 0) || 1;
+  if (panel.scale !== "weight") {
+    const hi = panel.limit ?? top;
+    return { lo: diverging ? -hi : 0, hi, diverging, rowTop: null, decades: 0 };
   }
-  const rescaled = panel.scale === "weight";
-  const top = rowTops(panel, shown).reduce((a, b) => Math.max(a, b), 0);
-  const hi = (rescaled ? null : panel.limit) ?? (top > 0 ? top : 1);
-  return { lo: diverging ? -hi : 0, hi, diverging, rowTop: null, rescaled };
+  const kind = scaleKind(panel, options);
+  if (kind === "row") return { lo: 0, hi: 1, diverging, rowTop: tops, decades: 0 };
+  // With a token hidden, what is left would be pale on the old scale.
+  const hi = shown.hidden > 0 ? top : (panel.limit ?? 1);
+  const decades = kind === "log" ? DECADES : 0;
+  return { lo: decades ? hi * 10 ** -decades : 0, hi, diverging, rowTop: null, decades };
 }
 
 /**
@@ -93,7 +106,9 @@ export function range(panel, shown, options) {
 export function part(value, scale, row) {
   const hi = scale.rowTop ? scale.rowTop[row] || 1 : scale.hi;
   const lo = scale.diverging ? -hi : 0;
-  const at = (value - lo) / (hi - lo);
+  const at = scale.decades
+    ? 1 + Math.log10(Math.max(value, 0) / hi) / scale.decades
+    : (value - lo) / (hi - lo);
   return at < 0 ? 0 : at > 1 ? 1 : at;
 }
 
