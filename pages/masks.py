@@ -1,3 +1,113 @@
+"""Masks: choose and join masks, and see what they hide and what that changes."""
+
 import streamlit as st
 
-st.title("masks")
+import attnviz as av
+from attnviz.components.explorer import explorer
+from attnviz.errors import AttnvizError
+from attnviz.figures import conventions, empty_rows
+from attnviz.figures import masks as figures
+from attnviz.masks.choice import FAMILIES, Sizes, choose
+from attnviz.ui import controls, page, selection
+from attnviz.ui.own_input import own_input
+
+WIDTH = 16  # channels: few enough to draw each
+
+page.head(
+    "Which words may a word look at?",
+    "A mask decides which query (row) may read which key (column). What it hides gets no weight, "
+    "and each row shares out its one unit of attention among the keys that are left.",
+)
+
+with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    families = st.pills(
+        "Masks",
+        list(FAMILIES),
+        selection_mode="multi",
+        default=["causal"],
+        key="mask",
+        bind="query-params",
+        wrap=True,
+    )
+    join = controls.segment(
+        "Joined by",
+        ["and", "or"],
+        key="join",
+        help="and: a pair must be allowed by every chosen mask. or: by at least one.",
+    )
+    invert = controls.toggle(
+        "Invert (not)", key="not", help="Allow what is hidden, and hide the rest."
+    )
+    more = st.popover("Text and sizes", icon=":material/tune:")
+
+try:
+    with st.spinner("Loading PyTorch and the tokenizer…"):
+        with more:
+            window = controls.number(
+                "Window (keys, its own included)", 1, 64, key="window", default=3
+            )
+            prefix = controls.number("Prefix (keys)", 0, 64, key="prefix", default=2)
+            padded = controls.number(
+                "Padding (filler keys at the end)", 0, 63, key="padded", default=2
+            )
+            source = own_input("The cat sat down because the mat was warm", WIDTH)
+        inputs, seed = source.inputs, source.seed
+        sizes = Sizes(window, prefix, length=max(inputs.length - padded, 0))
+        mask = choose(families, sizes, join=join, invert=invert)
+        unmasked = av.run("scaled_dot_product", inputs, seed=seed)
+        masked = av.run("scaled_dot_product", inputs, mask=mask, seed=seed, empty_rows="zero")
+except AttnvizError as problem:
+    page.error(problem)
+    st.stop()
+
+chosen = selection.current("masks", layers=(0,), n_heads=1, default=(0, 0), panel="weights")
+chosen = explorer(figures.mask_figure(unmasked, masked), key="masks", selection=chosen)
+selection.keep(chosen, default=(0, 0))
+st.markdown(figures.mask_summary(unmasked, masked))
+page.caution("random_weights", "not_explanation")
+
+seen, written, empty, formula, code = st.tabs(
+    ["Keys seen", "Other conventions", "A query with no key", "Formula and sources", "Code"],
+    key="tab",
+    bind="query-params",
+)
+if seen.open:
+    with seen:
+        st.altair_chart(
+            figures.keys_seen_chart(masked),
+            alt="Bars: for each query, the number of keys that the mask lets it see.",
+        )
+if written.open:
+    with written:
+        st.markdown(
+            "One mask, written as each library wants it. The wrong polarity raises no error: it "
+            "computes something else."
+        )
+        shown = conventions.conventions(masked)
+        for row in (shown[:3], shown[3:]):
+            for column, convention in zip(st.columns(3), row, strict=False):
+                with column:
+                    if convention.chart is None:
+                        st.markdown(f"**{convention.name}**  \n{convention.problem}")
+                    else:
+                        st.altair_chart(
+                            convention.chart, alt=f"The mask as a table: {convention.name}."
+                        )
+                    st.markdown(f"Taken by: {convention.taken_by}")
+if empty.open:
+    with empty:
+        query = empty_rows.empty_query(masked, chosen.row)
+        st.markdown(
+            f"All keys hidden from query {query}, and every convention really run. A softmax over "
+            f"no keys is 0/0: the answer is each library's own choice."
+        )
+        runs = empty_rows.run_empty_row(inputs, masked, query)
+        st.dataframe(runs.table, hide_index=True)
+        st.markdown("The error of attnviz says:")
+        page.plain(runs.error)
+if formula.open:
+    with formula:
+        page.lesson("masks")
+if code.open:
+    with code:
+        st.code(figures.mask_code(source.code, mask, seed), wrap_lines=True)

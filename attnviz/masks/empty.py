@@ -47,15 +47,14 @@ def empty_row_outcomes(
     key: Float[Tensor, "keys dim"],
     value: Float[Tensor, "keys dim"],
     allowed: Bool[Tensor, "queries keys"],
+    row: int,
 ) -> tuple[EmptyRow, ...]:
-    """Run one head under each convention and report its first empty row.
+    """Run one head under each convention and report one empty row of it.
 
-    Raises AttnvizError where the mask leaves no row empty.
+    Raises AttnvizError where the mask leaves that row a key.
     """
-    empty = empty_rows(allowed[None, None])[0, 0]
-    if not bool(empty.any()):
-        raise AttnvizError("Every query may look at some key: this mask leaves no row empty.")
-    row = int(empty.nonzero()[0, 0])
+    if not bool(empty_rows(allowed[None, None])[0, 0, row]):
+        raise AttnvizError(f"Query {row} may look at some key: hide them all to see what happens.")
     eye = torch.eye(key.shape[0], dtype=key.dtype, device=key.device)
     outcomes = []
     for name, attend in _CONVENTIONS.items():

@@ -24,7 +24,7 @@ def outcomes() -> dict[str, object]:
     q, k, v = head()
     allowed = masks.causal().allowed(5, 7)[0, 0].clone()
     allowed[3] = False
-    return {outcome.convention: outcome for outcome in empty_row_outcomes(q, k, v, allowed)}
+    return {outcome.convention: outcome for outcome in empty_row_outcomes(q, k, v, allowed, 3)}
 
 
 def test_the_formula_says_nan_sdpa_zeros_and_the_finite_form_uniform():
@@ -63,10 +63,10 @@ def test_a_uniform_row_averages_every_value_even_the_hidden_ones():
     assert torch.allclose(uniform.output, head()[2].mean(0), atol=1e-6)
 
 
-def test_a_mask_with_no_empty_row_is_refused():
+def test_a_row_with_a_key_is_refused():
     q, k, v = head()
-    with pytest.raises(AttnvizError, match="leaves no row empty"):
-        empty_row_outcomes(q, k, v, torch.ones(5, 7, dtype=torch.bool))
+    with pytest.raises(AttnvizError, match="Query 2 may look at some key"):
+        empty_row_outcomes(q, k, v, torch.ones(5, 7, dtype=torch.bool), 2)
 
 
 @pytest.mark.parametrize(
