@@ -55,12 +55,14 @@ class Server:
         )
         try:
             self._wait_until_healthy()
-        except BaseException:
-            self.__exit__()
+        except BaseException as problem:
+            self.__exit__(type(problem))
             raise
         return self
 
-    def __exit__(self, *_exception: object) -> None:
+    def __exit__(self, problem: type[BaseException] | None = None, *_: object) -> None:
+        if problem is not None:
+            print(f"What the server printed:\n{self.log()[-6000:]}")
         self.process.terminate()
         try:
             self.process.wait(timeout=10)
@@ -78,7 +80,7 @@ class Server:
                     return
             except (urllib.error.URLError, TimeoutError, ConnectionError):
                 time.sleep(0.02)
-        raise RuntimeError(f"The server did not come up.\n{self.log()}")
+        raise RuntimeError(f"The server did not come up within {seconds:.0f} s.")
 
     def log(self) -> str:
         """What the server has printed so far."""
