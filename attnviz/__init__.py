@@ -13,7 +13,12 @@ its module when it is first used.
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
+
+# Before torch loads: its threads otherwise spin while they wait for each other, and on cores
+# shared with other work (a browser, a second visitor) a capture took 25 s instead of 2 s.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 _HOMES = {
     "AttnvizError": "attnviz.errors",
