@@ -45,10 +45,13 @@ except AttnvizError as problem:
     page.error(problem)
     st.stop()
 
-layers = [info.index for info in capture.layers]
 default = figures.default_head(capture)
 chosen = selection.current(
-    "inspect", layers=layers, n_heads=capture.layers[0].n_heads, default=default, panel="weights"
+    "inspect",
+    layers=figures.layers(capture),
+    n_heads=figures.n_heads(capture),
+    default=default,
+    panel="weights",
 )
 start = 0
 if capture.n_tokens > figures.LONGEST_SIDE:

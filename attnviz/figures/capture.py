@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from jaxtyping import Bool, Float32
+from jaxtyping import Float32
 
 from attnviz.figures.figure import Axis, Figure, Grid, Panel
 
@@ -34,7 +34,7 @@ class Maps(Protocol):
     tokens: Sequence[str]
     token_details: Sequence[str]
     special: Any
-    layers: Sequence[Any]
+    captured: Sequence[Any]  # the layers that have maps
 
     def weights(
         self, layer: int, head: int, rows: slice | None = None, cols: slice | None = None
@@ -44,6 +44,16 @@ class Maps(Protocol):
     ) -> np.ndarray: ...
     def overview(self, size: int = 32) -> np.ndarray: ...
     def metrics(self) -> Any: ...
+
+
+def layers(capture: Maps) -> tuple[int, ...]:
+    """The true indices of the layers that have maps."""
+    return tuple(layer.index for layer in capture.captured)
+
+
+def n_heads(capture: Maps) -> int:
+    """Heads of the layer that has most."""
+    return max(layer.n_heads for layer in capture.captured)
 
 
 def default_head(capture: Maps) -> tuple[int, int]:
@@ -75,12 +85,19 @@ def _axis(capture: Maps, name: str, title: str, span: slice) -> Axis:
     )
 
 
-def _metric_grids(capture: Maps, n_layers: int) -> dict[str, Float32[np.ndarray, "layers heads"]]:
-    frame = capture.metrics().sort_values(["layer", "head"])
-    return {
-        title: frame[column].to_numpy(np.float32).reshape(n_layers, -1)
-        for column, title in METRICS.items()
-    }
+def _alike(capture: Maps) -> bool:
+    """Whether all layers have the same heads and mask, so that one hatch serves them all."""
+    kinds = {(layer.n_heads, layer.n_kv_heads, layer.window) for layer in capture.captured}
+    return len(kinds) == 1
+
+
+def _metric_grids(capture: Maps) -> dict[str, Float32[np.ndarray, "layers heads"]]:
+    frame = capture.metrics()
+    grids = {}
+    for column, title in METRICS.items():
+        table = frame.pivot(index="layer", columns="head", values=column)
+        grids[title] = table.to_numpy(np.float32)
+    return grids
 
 
 def capture_figure(capture: Maps, layer: int, head: int, *, start: int = 0) -> Figure:
@@ -91,20 +108,15 @@ def capture_figure(capture: Maps, layer: int, head: int, *, start: int = 0) -> F
     """
     n_tokens = len(capture.tokens)
     span = slice(start, min(start + LONGEST_SIDE, n_tokens))
-    layers = tuple(info.index for info in capture.layers)
-    n_heads = capture.layers[0].n_heads
+    indices, heads = layers(capture), n_heads(capture)
     rows = _axis(capture, "query", "query: attends from", span)
     cols = _axis(capture, "key", "key: attends to", span)
 
     stack = None
-    if len(layers) * n_heads * n_tokens**2 * 4 <= STACK_BYTES:
-        stack = np.stack(
-            [np.stack([capture.weights(i, h) for h in range(n_heads)]) for i in layers]
-        )
-        values: Float32[np.ndarray, "rows cols"] = stack[layers.index(layer), head]
-    else:
-        values = capture.weights(layer, head, rows=span, cols=span)
-    blocked: Bool[np.ndarray, "rows cols"] = capture.blocked(layer, rows=span, cols=span)
+    if _alike(capture) and len(indices) * heads * n_tokens**2 * 4 <= STACK_BYTES:
+        stack = np.stack([np.stack([capture.weights(i, h) for h in range(heads)]) for i in indices])
+    values = capture.weights(layer, head, rows=span, cols=span)
+    blocked = capture.blocked(layer, rows=span, cols=span)
 
     whole = n_tokens <= LONGEST_SIDE
     subtitle = f"softmax weights, {values.shape[0]} × {values.shape[1]}" + (
@@ -114,7 +126,7 @@ def capture_figure(capture: Maps, layer: int, head: int, *, start: int = 0) -> F
         title=capture.model_name,
         alt=(
             f"Attention of {capture.model_name} on {n_tokens} tokens: "
-            f"{len(layers)} layers of {n_heads} heads as small maps, one head large."
+            f"{len(indices)} layers of {heads} heads as small maps, one head large."
         ),
         panels=(
             Panel(
@@ -130,10 +142,10 @@ def capture_figure(capture: Maps, layer: int, head: int, *, start: int = 0) -> F
         ),
         grid=Grid(
             thumbnails=capture.overview(),
-            layers=layers,
-            metrics=_metric_grids(capture, len(layers)),
+            layers=indices,
+            metrics=_metric_grids(capture),
             stack=stack,
-            kv_heads=capture.layers[0].n_kv_heads,
+            kv_heads=capture.captured[0].n_kv_heads if _alike(capture) else None,
         ),
         settings=f"{capture.model_name}, {n_tokens} tokens",
         file_stem=f"{capture.model_name}_attention",
