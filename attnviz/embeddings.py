@@ -13,7 +13,8 @@ from attnviz import seeded
 
 def drawn(ids: Sequence[int], d_model: int, seed: int) -> Float64[Tensor, "tokens {d_model}"]:
     """One vector a token id from N(0, 1): the same token has the same vector in any text."""
-    return torch.stack([seeded.normal((d_model,), seed, "token", token) for token in ids])
+    vectors = {token: seeded.normal((d_model,), seed, "token", token) for token in set(ids)}
+    return torch.stack([vectors[token] for token in ids])
 
 
 def trained(

@@ -110,13 +110,15 @@ def tokenize(text: str, max_tokens: int | None = None) -> Tokens:
 
     if not text:
         raise AttnvizError("The text is empty; type at least one character.")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise AttnvizError("The text holds half of a character (a lone surrogate); delete it.")
     tokenizer = load_tokenizer(TEXT_MODEL)
     encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
     ids = encoded["input_ids"]
     if max_tokens is not None and len(ids) > max_tokens:
         raise AttnvizError(
-            f"The text has {len(ids):,} tokens and every number of at most {max_tokens} is shown "
-            f"here; shorten it."
+            f"The text makes {len(ids):,} tokens and at most {max_tokens} are taken here, where "
+            f"every number is shown; shorten it."
         )
     labels, details = screen_tokens(tokenizer, ids, text, encoded["offset_mapping"])
     return Tokens(tuple(ids), tuple(labels), tuple(details))
