@@ -2,6 +2,26 @@
 /** @import { Measure, Theme } from "./types.js" */
 /** @import { Surface, TextStyle } from "./paint.js" */
 
+/** @param {HTMLCanvasElement} canvas */
+export const context2d = (canvas) =>
+  /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+
+/**
+ * Empties a canvas and makes it sharp at this size on this screen.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width - CSS pixels
+ * @param {number} height
+ * @param {number} ratio - device pixels a CSS pixel
+ */
+export function sized(canvas, width, height, ratio) {
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  context2d(canvas).scale(ratio, ratio);
+}
+
 /**
  * A surface over a canvas context that is already scaled to CSS pixels.
  *
@@ -30,7 +50,7 @@ export function canvasSurface(context) {
       context.font = font(style);
       context.fillStyle = style.fill;
       context.textAlign = style.align ?? "left";
-      context.textBaseline = style.baseline === "middle" ? "middle" : (style.baseline ?? "middle");
+      context.textBaseline = style.baseline ?? "middle";
       context.direction = "ltr";
       context.fillText(text, 0, 0);
       context.restore();
@@ -43,7 +63,7 @@ export function canvasSurface(context) {
       const { a: ratio } = context.getTransform();
       dots.width = Math.round(w * ratio);
       dots.height = Math.round(h * ratio);
-      const layer = /** @type {CanvasRenderingContext2D} */ (dots.getContext("2d"));
+      const layer = context2d(dots);
       layer.imageSmoothingEnabled = false;
       layer.drawImage(raster(map.undefinedCells, map.width, map.height), 0, 0, dots.width, dots.height);
       layer.globalCompositeOperation = "source-in";
@@ -72,8 +92,8 @@ export function raster(words, width, height) {
   const canvas = document.createElement("canvas");
   canvas.width = width;
   canvas.height = height;
-  const image = new ImageData(new Uint8ClampedArray(words.buffer), width, height);
-  canvas.getContext("2d")?.putImageData(image, 0, 0);
+  const image = new ImageData(new Uint8ClampedArray(/** @type {ArrayBuffer} */ (words.buffer)), width, height);
+  context2d(canvas).putImageData(image, 0, 0);
   return canvas;
 }
 
@@ -87,7 +107,7 @@ function texture(context, kind, theme) {
   const side = kind === "hatch" ? 14 : 12; // drawn at twice the size, for sharp lines on dense screens
   tile.width = side;
   tile.height = side;
-  const pen = /** @type {CanvasRenderingContext2D} */ (tile.getContext("2d"));
+  const pen = context2d(tile);
   pen.strokeStyle = theme.hatch;
   pen.fillStyle = theme.line;
   if (kind === "hatch") {
@@ -114,9 +134,7 @@ function texture(context, kind, theme) {
  * @returns {Measure}
  */
 export function measurer(theme) {
-  const context = /** @type {CanvasRenderingContext2D} */ (
-    document.createElement("canvas").getContext("2d")
-  );
+  const context = context2d(document.createElement("canvas"));
   /** @type {Map<string, number>} */
   const known = new Map();
   return (text, size, mono = false) => {

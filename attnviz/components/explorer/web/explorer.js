@@ -3,15 +3,18 @@
 /** @import { Pointer } from "./linking.js" */
 import { measurer } from "./canvas.js";
 import { element } from "./dom.js";
+import { plateOf } from "./exporting.js";
 import { GridView } from "./gridview.js";
+import { openHead, shownPanels } from "./heads.js";
 import { linked } from "./linking.js";
 import { PanelView } from "./panelview.js";
 import { commonCell, rowLabels } from "./plan.js";
 import { themeOf } from "./theme.js";
 import { Toolbar } from "./toolbar.js";
-import { scaleKind, view } from "./view.js";
+import { view } from "./view.js";
 
 const REPORT_AFTER = 150; // ms of rest before a selection goes to Python
+const NOTHING = { panel: null, row: null, col: null };
 const IDLE = /** @type {import("./readout.js").Piece[]} */ ([
   { kind: "word", text: "Point at a cell to read it; click to keep it." },
 ]);
@@ -20,32 +23,36 @@ const IDLE = /** @type {import("./readout.js").Piece[]} */ ([
 export class Explorer {
   /**
    * @param {HTMLElement} root
+   * @param {Figure} figure
    * @param {(selection: Selection) => void} report
    */
-  constructor(root, report) {
+  constructor(root, figure, report) {
     this.root = root;
+    this.figure = figure;
     this.report = report;
     /** @type {Options} */
     this.options = { scale: null, hideFirst: false, hideSpecial: false, metric: "" };
     /** @type {Selection} */
-    this.selection = { layer: null, head: null, panel: null, row: null, col: null };
+    this.selection = { layer: null, head: null, ...NOTHING };
     /** @type {Pointer | null} */
     this.pointer = null;
     this.push = -1;
     this.frame = 0;
     this.generation = 0;
+    this.timer = 0;
     /** @type {Map<string, PanelView>} */
     this.views = new Map();
+    /** @type {GridView | null} */
+    this.grid = null;
     this.toolbar = new Toolbar((change) => this.change(change));
-    this.grid = new GridView({
-      open: (layer, head) => this.select({ layer, head }),
-      metric: (metric) => this.change({ metric }),
-    });
     this.panels = element("div", "panels");
-    this.stage = element("div", "stage", {}, [this.grid.root, this.panels]);
+    this.stage = element("div", "stage", {}, [this.panels]);
     root.replaceChildren(this.toolbar.root, this.stage);
+    this.theme = themeOf(root, figure);
+    this.measure = measurer(this.theme);
     this.watcher = new ResizeObserver(() => this.draw());
     this.watcher.observe(root);
+    this.show(figure);
   }
 
   /** @param {Figure} figure */
@@ -60,8 +67,8 @@ export class Explorer {
     }
     this.pointer = null;
     this.root.classList.remove("waiting");
-    this.root.setAttribute("aria-label", figure.alt);
     this.root.setAttribute("role", "figure");
+    this.root.setAttribute("aria-label", figure.alt);
     this.draw();
   }
 
@@ -74,40 +81,15 @@ export class Explorer {
     await Promise.allSettled(missing.map((face) => document.fonts.load(face)));
     this.measure = measurer(this.theme);
     for (const one of this.views.values()) one.drawn = "";
-    this.grid.drawn = "";
+    if (this.grid) this.grid.drawn = "";
     this.draw();
   }
 
-  /** The panels as they are drawn: the first one holds the selected map of a stack. */
-  get shownPanels() {
-    const { panels, grid } = this.figure;
-    if (!grid?.stack || panels.length === 0) return panels;
-    const { layer, head } = this.place;
-    const row = grid.layers.indexOf(layer);
-    const size = panels[0].values.length;
-    const at = (row * grid.heads + head) * size;
-    /** @type {Panel} */
-    const first = {
-      ...panels[0],
-      title: `Layer ${layer}, head ${head}`,
-      values: grid.stack.subarray(at, at + size),
-      digest: `${grid.digest} ${at}`,
-    };
-    return [first, ...panels.slice(1)];
-  }
-
-  /** The open head; a grid without a selection opens its first. */
-  get place() {
-    const grid = this.figure.grid;
-    const { layer, head } = this.selection;
-    const known = layer !== null && head !== null && grid?.layers.includes(layer) && head < grid.heads;
-    return known ? { layer, head } : { layer: grid?.layers[0] ?? 0, head: 0 };
-  }
-
   draw() {
-    if (this.frame || !this.figure) return;
+    if (this.frame) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
+      if (this.root.clientWidth === 0) return;
       const start = performance.now();
       this.layOut();
       this.markAll();
@@ -118,49 +100,70 @@ export class Explorer {
   }
 
   layOut() {
-    const width = this.root.clientWidth;
-    if (width === 0) return;
-    const { grid } = this.figure;
     const { theme, measure, options } = this;
     const tall = Math.max(380, Math.min(820, window.innerHeight - 230));
     this.toolbar.update(this.figure, options);
-    this.grid.root.hidden = grid === null;
-    let room = width;
-    if (grid) {
-      const beside = width >= 760;
-      this.grid.update({
-        grid,
-        theme,
-        metric: options.metric,
-        maxWidth: beside ? width * 0.42 : width,
-        maxHeight: beside ? tall : 40 * grid.layers.length,
-        ...this.place,
-      });
-      const used = this.grid.plan.width;
-      const fits = beside && used <= width * 0.5;
-      this.stage.classList.toggle("beside", fits);
-      if (fits) room = width - used - 32;
-    }
-    const panels = this.shownPanels;
-    const only = panels.length === 1;
-    const cell = only ? 60 : this.cellFor(panels, room);
+    const room = this.layOutGrid(this.root.clientWidth, tall);
+    const panels = shownPanels(this.figure, this.selection);
     for (const [id, one] of this.views) {
       if (panels.some((panel) => panel.id === id)) continue;
       one.root.remove();
       this.views.delete(id);
     }
+    const only = panels.length === 1;
+    const size = { maxWidth: room, maxHeight: only ? tall : 620, cell: only ? 60 : this.cellFor(panels, room) };
     panels.forEach((panel, i) => {
-      const one = this.views.get(panel.id) ?? this.add(panel.id);
-      one.update({ panel, options, theme, measure, maxWidth: room, maxHeight: only ? tall : 620, cell });
-      if (this.panels.children[i] !== one.root) this.panels.insertBefore(one.root, this.panels.children[i] ?? null);
+      const given = { panel, options, theme, measure, ...size };
+      const known = this.views.get(panel.id);
+      known?.update(given);
+      const one = known ?? this.add(given);
+      const there = this.panels.children[i];
+      if (there !== one.root) this.panels.insertBefore(one.root, there ?? null);
     });
   }
 
-  /** @param {Panel[]} panels @param {number} room */
+  /** @param {number} width @param {number} tall @returns {number} the width left for the panels */
+  layOutGrid(width, tall) {
+    const { grid } = this.figure;
+    if (grid === null) {
+      this.grid?.root.remove();
+      this.grid = null;
+      this.stage.classList.remove("beside");
+      return width;
+    }
+    const beside = width >= 760;
+    const given = {
+      grid,
+      theme: this.theme,
+      metric: this.options.metric,
+      maxWidth: beside ? width * 0.42 : width,
+      // Above the panels it scrolls in a box of its own.
+      maxHeight: beside ? tall : 40 * grid.layers.length,
+      ...openHead(this.figure, this.selection),
+    };
+    if (this.grid) this.grid.update(given);
+    else {
+      this.grid = new GridView(
+        {
+          open: (layer, head) => this.select({ layer, head }),
+          metric: (metric) => this.change({ metric }),
+        },
+        given,
+      );
+      this.stage.prepend(this.grid.root);
+    }
+    const used = Math.max(230, this.grid.scene.plan.width);
+    const fits = beside && used <= width * 0.5;
+    this.stage.classList.toggle("beside", fits);
+    return fits ? width - used - 32 : width;
+  }
+
+  /** @param {Panel[]} panels @param {number} room @returns {number} one size for all their cells */
   cellFor(panels, room) {
     const sizes = panels.map((panel) => {
       const shown = view(panel, this.options);
-      const { x } = rowLabels(panel, shown, room, this.measure, Math.ceil(shown.rows.length / 50));
+      const step = Math.ceil(shown.rows.length / 50);
+      const { x } = rowLabels(panel, shown, room, this.measure, step);
       return { rows: shown.rows.length, cols: shown.cols.length, x };
     });
     // Small matrices keep cells that have room for a number.
@@ -168,48 +171,41 @@ export class Explorer {
     return commonCell(sizes, room, 820, 44, small ? 32 : 13);
   }
 
-  /** @param {string} id */
-  add(id) {
-    const one = new PanelView({
-      point: (panel, row, col) => this.point(panel, row, col),
+  /** @param {import("./panelview.js").Given} given */
+  add(given) {
+    const host = {
+      point: this.point.bind(this),
       leave: () => this.point(null, null, null),
-      pin: (panel, row, col) => this.pin(panel, row, col),
-      clear: () => this.select({ panel: null, row: null, col: null }),
-      plate: (from) => this.plate(from),
-    });
-    this.views.set(id, one);
+      pin: this.pin.bind(this),
+      clear: () => this.select(NOTHING),
+      plate: (/** @type {PanelView} */ { scene }) =>
+        plateOf(this.figure, this.selection, this.options, this.toolbar.note.textContent ?? "", scene),
+    };
+    const one = new PanelView(host, given);
+    this.views.set(given.panel.id, one);
     return one;
   }
 
-  /** @param {PanelView} scene @returns {import("./exporting.js").Plate} */
-  plate(scene) {
-    const { figure } = this;
-    const { layer, head } = this.place;
-    const parts = [figure.fileStem];
-    if (figure.grid && scene.panel.id === figure.panels[0].id) parts.push(`layer${layer}-head${head}`);
-    if (figure.panels.length > 1) parts.push(scene.panel.id);
-    const notes = [figure.settings, `colours ${scaleKind(scene.panel, this.options)}`, this.toolbar.note.textContent ?? ""];
-    return { scene, settings: notes.filter(Boolean).join(" · "), stem: parts.join("-").replace(/[^\w.-]+/g, "_") };
-  }
-
   markAll() {
+    const panels = shownPanels(this.figure, this.selection);
     const { panel: id, row, col } = this.selection;
-    const panels = this.shownPanels;
     const home = panels.find((panel) => panel.id === id);
     const pinned = home ? { panel: home, row, col } : null;
     panels.forEach((panel, i) => {
-      const one = /** @type {PanelView} */ (this.views.get(panel.id));
-      const now = linked(this.pointer, panel, one.shown);
-      const pin = linked(pinned, panel, one.shown);
-      one.mark({ ...now, pinRow: pin.row, pinCol: pin.col }, i === 0 ? IDLE : []);
+      const one = this.views.get(panel.id);
+      if (!one) return;
+      const { shown } = one.scene;
+      const pin = linked(pinned, panel, shown);
+      const marks = { ...linked(this.pointer, panel, shown), pinRow: pin.row, pinCol: pin.col };
+      one.mark(marks, i === 0 ? IDLE : []);
     });
   }
 
   /** @param {string | null} id @param {number | null} row @param {number | null} col */
   point(id, row, col) {
-    const panel = this.shownPanels.find((one) => one.id === id);
-    const same = panel ? this.pointer?.panel.id === id && this.pointer?.row === row && this.pointer?.col === col : this.pointer === null;
-    if (same) return;
+    const now = this.pointer;
+    if ((now?.panel.id ?? null) === id && (now?.row ?? null) === row && (now?.col ?? null) === col) return;
+    const panel = this.figure.panels.find((one) => one.id === id);
     this.pointer = panel ? { panel, row, col } : null;
     this.markAll();
   }
@@ -218,7 +214,7 @@ export class Explorer {
   pin(panel, row, col) {
     const { selection: now } = this;
     const again = now.panel === panel && now.row === row && now.col === col;
-    this.select(again ? { panel: null, row: null, col: null } : { panel, row, col });
+    this.select(again ? NOTHING : { panel, row, col });
   }
 
   /** @param {Partial<Options>} change */
@@ -229,15 +225,16 @@ export class Explorer {
 
   /** @param {Partial<Selection>} change */
   select(change) {
-    const before = this.place;
-    this.selection = { ...this.selection, ...change };
     const { grid } = this.figure;
-    if (grid) Object.assign(this.selection, this.place);
-    const moved = before.layer !== this.place.layer || before.head !== this.place.head;
+    const before = openHead(this.figure, this.selection);
+    this.selection = { ...this.selection, ...change };
+    const now = openHead(this.figure, this.selection);
+    if (grid) this.selection = { ...this.selection, ...now };
+    const moved = before.layer !== now.layer || before.head !== now.head;
     if (moved && grid && !grid.stack) this.root.classList.add("waiting");
     this.draw();
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.report({ ...this.selection }), REPORT_AFTER);
+    this.timer = window.setTimeout(() => this.report({ ...this.selection }), REPORT_AFTER);
   }
 
   stop() {

@@ -1,10 +1,13 @@
 // @ts-check
+/** @import { Figure, Options, Selection } from "./types.js" */
 /** @import { Scene } from "./paint.js" */
 import { element } from "./dom.js";
 import { csv } from "./csv.js";
 import { canvasSurface } from "./canvas.js";
+import { openHead } from "./heads.js";
 import { paint } from "./paint.js";
 import { svg } from "./svg.js";
+import { scaleKind } from "./view.js";
 
 /**
  * A panel as it leaves the page: the scene on screen, with what stands around it.
@@ -12,8 +15,32 @@ import { svg } from "./svg.js";
  * @typedef {{scene: Scene, settings: string, stem: string}} Plate
  */
 
-export const TOP = 52; // title and subtitle above an exported panel
+const TOP = 52; // title and subtitle above an exported panel
 const PAD = 20;
+
+/**
+ * The panel with its settings in words, and a name for its files.
+ *
+ * @param {Figure} figure
+ * @param {Selection} selection
+ * @param {Options} options
+ * @param {string} note - what is hidden
+ * @param {Scene} scene
+ * @returns {Plate}
+ */
+export function plateOf(figure, selection, options, note, scene) {
+  const { panel } = scene;
+  const { layer, head } = openHead(figure, selection);
+  const parts = [figure.fileStem];
+  if (figure.grid && panel.id === figure.panels[0].id) parts.push(`layer${layer}-head${head}`);
+  if (figure.panels.length > 1) parts.push(panel.id);
+  const colours = panel.scale === "weight" ? `colours ${scaleKind(panel, options)}` : "";
+  return {
+    scene,
+    settings: [figure.settings, colours, note].filter(Boolean).join(" · "),
+    stem: parts.join("-").replace(/[^\w.-]+/g, "_"),
+  };
+}
 
 /** @param {Plate} plate */
 export function plateSize({ scene }) {
@@ -88,8 +115,8 @@ export function exportMenu(plate) {
     summary.focus();
     event.stopPropagation();
   };
-  menu.onfocusout = (event) => {
+  menu.addEventListener("focusout", (event) => {
     if (!menu.contains(/** @type {Node | null} */ (event.relatedTarget))) menu.open = false;
-  };
+  });
   return menu;
 }

@@ -1,9 +1,11 @@
 // @ts-check
 /** @import { Grid, Theme } from "./types.js" */
+import { context2d, sized } from "./canvas.js";
 import { element } from "./dom.js";
 import { number } from "./format.js";
 import { atlas, extent, frameThumbnail, paintGrid } from "./gridpaint.js";
 import { gridPlan, headX, layerY, thumbnailAt } from "./gridplan.js";
+import { moved } from "./keys.js";
 
 /**
  * @typedef {object} GridHost
@@ -13,135 +15,149 @@ import { gridPlan, headX, layerY, thumbnailAt } from "./gridplan.js";
  * @typedef {{layer: number, head: number}} Place - layer is a row of the grid
  */
 
+/**
+ * @typedef {{grid: Grid, theme: Theme, metric: string, maxWidth: number, maxHeight: number,
+ *   layer: number, head: number}} Given - layer is the true index
+ *
+ * @typedef {{grid: Grid, plan: import("./gridplan.js").GridPlan, theme: Theme,
+ *   sheet: HTMLCanvasElement, metric: Grid["metrics"][number] | null}} GridScene
+ */
+
 /** Thumbnails of all maps, layers by heads; one is open. */
 export class GridView {
-  /** @param {GridHost} host */
-  constructor(host) {
+  /** @param {GridHost} host @param {Given} given */
+  constructor(host, given) {
     this.host = host;
     this.select = element("select", "", { "aria-label": "Colour thumbnails by" });
     this.select.onchange = () => host.metric(this.select.value);
-    const label = element("label", "metric", {}, ["Show ", this.select]);
+    this.label = element("label", "metric", {}, ["Show ", this.select]);
     this.base = element("canvas", "base");
     this.over = element("canvas", "over");
     this.cell = element("div", "cell", { role: "gridcell" });
-    const row = element("div", "", { role: "row" }, [this.cell]);
-    this.plot = element("div", "plot", { role: "grid", tabindex: "0", "aria-label": "All heads: layers down, heads across" }, [row, this.base, this.over]);
+    this.row = element("div", "", { role: "row" }, [this.cell]);
+    const name = { role: "grid", tabindex: "0", "aria-label": "All heads: layers down, heads across" };
+    this.plot = element("div", "plot", name, [this.row, this.base, this.over]);
     this.box = element("div", "box", {}, [this.plot]);
     this.readout = element("output", "readout", { "aria-live": "polite" });
     this.note = element("p", "note");
-    this.label = label;
-    this.root = element("section", "grid-view", {}, [label, this.box, this.readout, this.note]);
+    this.root = element("section", "grid-view", {}, [this.label, this.box, this.readout, this.note]);
     /** @type {Place | null} */
     this.hover = null;
-    /** @type {Place} */
+    this.selected = { layer: -1, head: -1 };
     this.cursor = { layer: 0, head: 0 };
     this.sheetKey = "";
     this.drawn = "";
+    /** @type {GridScene} */
+    this.scene = this.sceneOf(given);
+    this.update(given);
     this.listen();
   }
 
-  /**
-   * @param {{grid: Grid, theme: Theme, metric: string, maxWidth: number, maxHeight: number,
-   *   layer: number | null, head: number | null}} given
-   */
-  update({ grid, theme, metric, maxWidth, maxHeight, layer, head }) {
+  /** @param {Given} given @returns {GridScene} */
+  sceneOf({ grid, theme, metric, maxWidth, maxHeight }) {
+    const plan = gridPlan(grid.layers.length, grid.heads, grid.kvHeads, maxWidth, maxHeight);
+    const key = grid.digest + theme.page;
+    const sheet = key === this.sheetKey ? this.scene.sheet : atlas(grid, theme);
+    this.sheetKey = key;
+    return { grid, plan, theme, sheet, metric: grid.metrics.find(({ name }) => name === metric) ?? null };
+  }
+
+  /** @param {Given} given */
+  update(given) {
     const ratio = window.devicePixelRatio || 1;
-    this.grid = grid;
-    this.theme = theme;
-    this.plan = gridPlan(grid.layers.length, grid.heads, grid.kvHeads, maxWidth, maxHeight);
-    this.root.style.width = `${Math.min(maxWidth, Math.max(this.plan.width, 230))}px`;
-    this.chosen = grid.metrics.find(({ name }) => name === metric) ?? null;
+    this.scene = this.sceneOf(given);
+    const { grid, plan, metric } = this.scene;
+    this.root.style.width = `${Math.min(given.maxWidth, Math.max(plan.width, 230))}px`;
     this.options();
     this.plot.setAttribute("aria-rowcount", String(grid.layers.length));
     this.plot.setAttribute("aria-colcount", String(grid.heads));
-    const sheetKey = grid.digest + theme.page;
-    if (sheetKey !== this.sheetKey) {
-      this.sheet = atlas(grid, theme);
-      this.sheetKey = sheetKey;
-    }
-    const drawn = JSON.stringify([sheetKey, this.plan, metric, ratio]);
+    const drawn = JSON.stringify([this.sheetKey, plan, metric?.name, Array.from(metric?.values ?? []), ratio]);
     if (drawn !== this.drawn) {
       this.drawn = drawn;
-      for (const canvas of [this.base, this.over]) {
-        canvas.width = Math.round(this.plan.width * ratio);
-        canvas.height = Math.round(this.plan.height * ratio);
-        canvas.style.width = `${this.plan.width}px`;
-        canvas.style.height = `${this.plan.height}px`;
-        canvas.getContext("2d")?.scale(ratio, ratio);
-      }
-      const context = /** @type {CanvasRenderingContext2D} */ (this.base.getContext("2d"));
-      paintGrid(context, { ...this, metric: this.chosen?.values ?? null });
+      for (const canvas of [this.base, this.over]) sized(canvas, plan.width, plan.height, ratio);
+      paintGrid(context2d(this.base), { ...this.scene, metric: metric?.values ?? null });
     }
-    const row = layer === null ? -1 : grid.layers.indexOf(layer);
-    const selected = row >= 0 && head !== null ? { layer: row, head } : null;
-    if (selected && (selected.layer !== this.selected?.layer || selected.head !== this.selected?.head)) {
+    const selected = { layer: grid.layers.indexOf(given.layer), head: given.head };
+    const news = selected.layer !== this.selected.layer || selected.head !== this.selected.head;
+    this.selected = selected;
+    if (news) {
       this.cursor = selected;
-      this.selected = selected;
       this.reveal(selected);
     }
-    this.selected = selected;
     this.mark();
   }
 
   options() {
-    const names = ["", ...this.grid.metrics.map(({ name }) => name)];
+    const { grid, metric } = this.scene;
+    const names = ["", ...grid.metrics.map(({ name }) => name)];
     this.label.hidden = names.length === 1;
-    if (names.length !== this.select.options.length || names.some((n, i) => this.select.options[i].value !== n)) {
+    if (names.join("\n") !== Array.from(this.select.options, ({ value }) => value).join("\n")) {
       this.select.replaceChildren(
         ...names.map((name) => element("option", "", { value: name }, [name || "maps"])),
       );
     }
-    this.select.value = this.chosen?.name ?? "";
-    if (this.chosen) {
-      const { lo, hi } = extent(this.chosen.values);
-      this.note.textContent = `Colour: ${this.chosen.name}, from ${number(lo)} to ${number(hi)}.`;
-    } else {
-      this.note.textContent = "Each map on its own scale (square root), for its shape only.";
-    }
+    this.select.value = metric?.name ?? "";
+    const ends = metric && extent(metric.values);
+    this.note.textContent = ends
+      ? `Colour: ${metric.name}, from ${number(ends.lo)} to ${number(ends.hi)}.`
+      : "Each map on its own scale (square root), for its shape only.";
   }
 
   mark() {
-    const context = /** @type {CanvasRenderingContext2D} */ (this.over.getContext("2d"));
-    context.clearRect(0, 0, this.plan.width, this.plan.height);
-    const { accents, text, page } = this.theme;
-    if (this.selected) frameThumbnail(context, this.plan, this.selected, accents.highlight, text);
-    if (this.hover) frameThumbnail(context, this.plan, this.hover, text, page);
+    const { plan, theme } = this.scene;
+    const context = context2d(this.over);
+    context.clearRect(0, 0, plan.width, plan.height);
+    frameThumbnail(context, plan, this.selected, theme.accents.highlight, theme.text);
+    if (this.hover) frameThumbnail(context, plan, this.hover, theme.text, theme.page);
     const place = this.hover ?? this.selected;
-    this.readout.textContent = place ? this.say(place) : "";
+    this.readout.textContent = this.say(place);
     this.cell.textContent = this.readout.textContent;
-    if (place) {
-      this.cell.parentElement?.setAttribute("aria-rowindex", String(place.layer + 1));
-      this.cell.setAttribute("aria-colindex", String(place.head + 1));
-    }
+    this.row.setAttribute("aria-rowindex", String(place.layer + 1));
+    this.cell.setAttribute("aria-colindex", String(place.head + 1));
   }
 
   /** @param {Place} place */
   say({ layer, head }) {
-    const at = layer * this.grid.heads + head;
-    const shown = this.chosen ? [this.chosen] : this.grid.metrics.slice(0, 2);
+    const { grid, metric } = this.scene;
+    const at = layer * grid.heads + head;
+    const shown = metric ? [metric] : grid.metrics.slice(0, 2);
     const numbers = shown.map(({ name, values }) => `, ${name} ${number(values[at])}`);
-    return `Layer ${this.grid.layers[layer]}, head ${head}${numbers.join("")}`;
+    return `Layer ${grid.layers[layer]}, head ${head}${numbers.join("")}`;
   }
 
-  /** @param {Place} place */
+  /** @param {Place} place scrolled into sight, inside the grid's own box only */
   reveal(place) {
-    const [x, y, margin] = [headX(this.plan, place.head), layerY(this.plan, place.layer), this.plan.pitch];
+    const { plan } = this.scene;
     const { box } = this;
-    if (y - margin < box.scrollTop) box.scrollTop = Math.max(0, y - this.plan.y);
-    else if (y + 2 * margin > box.scrollTop + box.clientHeight) box.scrollTop = y + 2 * margin - box.clientHeight;
-    if (x < box.scrollLeft || x + margin > box.scrollLeft + box.clientWidth) box.scrollLeft = x - margin;
+    const [x, y] = [headX(plan, place.head), layerY(plan, place.layer)];
+    const [right, bottom] = [x + 2 * plan.pitch - box.clientWidth, y + 2 * plan.pitch - box.clientHeight];
+    box.scrollTop = Math.max(Math.min(box.scrollTop, y - plan.y), bottom, 0);
+    box.scrollLeft = Math.max(Math.min(box.scrollLeft, x - plan.x), right, 0);
   }
 
-  /** @param {PointerEvent | MouseEvent} event */
+  /** @param {MouseEvent} event */
   under(event) {
     const box = this.base.getBoundingClientRect();
-    return thumbnailAt(this.plan, event.clientX - box.left, event.clientY - box.top);
+    return thumbnailAt(this.scene.plan, event.clientX - box.left, event.clientY - box.top);
+  }
+
+  /**
+   * Where a thumbnail is on the screen: for tests.
+   *
+   * @param {number} layer - true index
+   * @param {number} head
+   */
+  cellBox(layer, head) {
+    const { plan, grid } = this.scene;
+    const box = this.base.getBoundingClientRect();
+    const [x, y] = [headX(plan, head), layerY(plan, grid.layers.indexOf(layer))];
+    return { x: box.left + x, y: box.top + y, width: plan.side, height: plan.side };
   }
 
   /** @param {Place} place */
   open(place) {
     this.cursor = place;
-    this.host.open(this.grid.layers[place.layer], place.head);
+    this.host.open(this.scene.grid.layers[place.layer], place.head);
   }
 
   listen() {
@@ -159,28 +175,17 @@ export class GridView {
       if (place) this.open(place);
     };
     this.plot.onkeydown = (event) => {
-      const moves = /** @type {Record<string, [number, number]>} */ ({
-        ArrowUp: [-1, 0],
-        ArrowDown: [1, 0],
-        ArrowLeft: [0, -1],
-        ArrowRight: [0, 1],
-        Home: [0, -this.grid.heads],
-        End: [0, this.grid.heads],
-        PageUp: [-5, 0],
-        PageDown: [5, 0],
-      });
-      const move = event.ctrlKey || event.metaKey || event.altKey ? undefined : moves[event.key];
-      if (move) {
-        this.cursor = {
-          layer: Math.max(0, Math.min(this.grid.layers.length - 1, this.cursor.layer + move[0])),
-          head: Math.max(0, Math.min(this.grid.heads - 1, this.cursor.head + move[1])),
-        };
+      const { grid } = this.scene;
+      const from = { row: this.cursor.layer, col: this.cursor.head };
+      const to = moved(event, from, grid.layers.length, grid.heads, 5);
+      if (to) {
+        this.cursor = { layer: to.row, head: to.col };
         this.hover = this.cursor;
         this.reveal(this.cursor);
-        this.mark();
       } else if (event.key === "Enter" || event.key === " ") this.open(this.cursor);
-      else if (event.key === "Escape") this.plot.onblur?.(new FocusEvent("blur"));
+      else if (event.key === "Escape") this.hover = null;
       else return;
+      this.mark();
       event.preventDefault();
       event.stopPropagation();
     };

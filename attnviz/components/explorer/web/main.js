@@ -11,17 +11,22 @@ const explorers = new WeakMap();
  */
 export default function mount({ data, parentElement, setStateValue }) {
   const root = /** @type {HTMLElement} */ (parentElement.querySelector(".explorer"));
+  const figure = unpack(data);
   let explorer = explorers.get(parentElement);
-  if (!explorer || explorer.root !== root) {
+  const report = (/** @type {import("./types.js").Selection} */ selection) =>
+    setStateValue("selection", selection);
+  if (explorer?.root === root) {
+    explorer.report = report;
+    explorer.show(figure);
+  } else {
     explorer?.stop();
-    explorer = new Explorer(root, (selection) => setStateValue("selection", selection));
+    explorer = new Explorer(root, figure, report);
     explorers.set(parentElement, explorer);
     // For tests and benchmarks.
     Object.assign(root, { __explorer: explorer });
   }
-  explorer.show(unpack(data));
   return () => {
-    explorer.stop();
+    explorers.get(parentElement)?.stop();
     explorers.delete(parentElement);
   };
 }

@@ -1,9 +1,10 @@
 // @ts-check
-/** @import { Measure, Options, Panel, Plan, Range, Theme, View } from "./types.js" */
+/** @import { Measure, Options, Panel, Theme } from "./types.js" */
 /** @import { Marks } from "./overlay.js" */
-import { canvasSurface } from "./canvas.js";
+import { canvasSurface, context2d, sized } from "./canvas.js";
 import { element } from "./dom.js";
 import { exportMenu } from "./exporting.js";
+import { moved } from "./keys.js";
 import { paintOverlay } from "./overlay.js";
 import { paint, swatches } from "./paint.js";
 import { plan as planned } from "./plan.js";
@@ -19,107 +20,116 @@ import { range, view } from "./view.js";
  * @property {(panel: string, row: number, col: number) => void} pin
  * @property {() => void} clear
  * @property {(panel: PanelView) => import("./exporting.js").Plate} plate
+ *
+ * @typedef {{panel: Panel, options: Options, theme: Theme, measure: Measure, maxWidth: number,
+ *   maxHeight: number, cell: number}} Given
  */
+
+/** @param {Given} given everything that painting needs to know */
+function sceneOf({ panel, options, theme, measure, maxWidth, maxHeight, cell }) {
+  const ratio = window.devicePixelRatio || 1;
+  const shown = view(panel, options);
+  const scale = range(panel, shown, options);
+  const room = { maxWidth, maxHeight, cell, ratio, measure };
+  const plan = planned({ panel, shown, swatches: swatches(panel, shown).length, ...room });
+  return { panel, shown, scale, plan, theme, ratio, measure };
+}
 
 /** One matrix on the page: its canvas, its labels, its readout, its keys. */
 export class PanelView {
-  /** @param {PanelHost} host */
-  constructor(host) {
+  /** @param {PanelHost} host @param {Given} given */
+  constructor(host, given) {
     this.host = host;
     this.title = element("h3", "title");
     this.subtitle = element("p", "subtitle");
     this.base = element("canvas", "base");
     this.over = element("canvas", "over");
     this.cell = element("div", "cell", { role: "gridcell" });
-    const row = element("div", "", { role: "row" }, [this.cell]);
-    this.plot = element("div", "plot", { role: "grid", tabindex: "0" }, [row, this.base, this.over]);
+    this.row = element("div", "", { role: "row" }, [this.cell]);
+    this.plot = element("div", "plot", { role: "grid", tabindex: "0" }, [this.row, this.base, this.over]);
     this.readout = element("output", "readout", { "aria-live": "polite" });
     const words = element("div", "words", {}, [this.title, this.subtitle]);
     const head = element("header", "", {}, [words, exportMenu(() => host.plate(this))]);
     this.root = element("section", "panel", {}, [head, this.plot, this.readout]);
-    /** @type {{row: number, col: number}} the keyboard's cell, among the drawn ones */
+    /** The keyboard's cell, among the drawn ones. */
     this.cursor = { row: 0, col: 0 };
     this.drawn = "";
+    this.scene = sceneOf(given);
+    this.update(given);
     this.listen();
   }
 
-  /**
-   * @param {{panel: Panel, options: Options, theme: Theme, measure: Measure, maxWidth: number,
-   *   maxHeight: number, cell: number}} given
-   */
-  update({ panel, options, theme, measure, maxWidth, maxHeight, cell }) {
-    const ratio = window.devicePixelRatio || 1;
-    this.panel = panel;
-    this.theme = theme;
-    this.measure = measure;
-    this.shown = view(panel, options);
-    this.scale = range(panel, this.shown, options);
-    const legend = swatches(panel, this.shown).length;
-    const room = { maxWidth, maxHeight, cell, ratio, measure };
-    this.plan = planned({ panel, shown: this.shown, swatches: legend, ...room });
-    this.ratio = ratio;
+  /** @param {Given} given */
+  update(given) {
+    this.scene = sceneOf(given);
+    const { panel, shown, plan, theme, ratio } = this.scene;
     this.root.dataset.panel = panel.id;
     this.root.style.setProperty("--accent", theme.accents[panel.accent] ?? theme.accents.plain);
     this.root.classList.toggle("plain", panel.accent === "plain");
+    this.root.style.width = `${Math.max(plan.width, Math.min(given.maxWidth, 240))}px`;
     this.title.textContent = panel.title;
     this.subtitle.textContent = panel.subtitle;
-    this.root.style.width = `${Math.max(this.plan.width, Math.min(maxWidth, 240))}px`;
     const [nRows, nCols] = [panel.rows.labels.length, panel.cols.labels.length];
     this.plot.setAttribute("aria-label", `${panel.title}, ${nRows} rows by ${nCols} columns`);
     this.plot.setAttribute("aria-rowcount", String(nRows));
     this.plot.setAttribute("aria-colcount", String(nCols));
-    this.cursor.row = Math.min(this.cursor.row, this.shown.rows.length - 1);
-    this.cursor.col = Math.min(this.cursor.col, this.shown.cols.length - 1);
-    this.paint(JSON.stringify([panel.digest, panel.title, options, theme.page, this.plan]));
-  }
-
-  /** @param {string} state - draws only when this is new */
-  paint(state) {
+    this.cursor.row = Math.min(this.cursor.row, shown.rows.length - 1);
+    this.cursor.col = Math.min(this.cursor.col, shown.cols.length - 1);
+    const state = JSON.stringify([panel.digest, panel.valueName, panel.scale, given.options, theme.page, plan, ratio]);
     if (state === this.drawn) return;
     this.drawn = state;
-    const { plan, ratio } = this;
-    for (const canvas of [this.base, this.over]) {
-      canvas.width = Math.round(plan.width * ratio);
-      canvas.height = Math.round(plan.height * ratio);
-      canvas.style.width = `${plan.width}px`;
-      canvas.style.height = `${plan.height}px`;
-      canvas.getContext("2d")?.scale(ratio, ratio);
-    }
-    const context = /** @type {CanvasRenderingContext2D} */ (this.base.getContext("2d"));
-    paint(canvasSurface(context), this);
+    for (const canvas of [this.base, this.over]) sized(canvas, plan.width, plan.height, ratio);
+    paint(canvasSurface(context2d(this.base)), this.scene);
   }
 
   /** @param {Marks} marks @param {import("./readout.js").Piece[]} idle - when nothing is marked */
   mark(marks, idle) {
-    const context = /** @type {CanvasRenderingContext2D} */ (this.over.getContext("2d"));
-    paintOverlay(context, this, marks);
-    const row = marks.row >= 0 ? marks.row : marks.pinRow;
-    const col = marks.col >= 0 ? marks.col : marks.pinCol;
-    const pieces = this.say(marks.row < 0 && marks.col < 0 ? row : marks.row, marks.row < 0 && marks.col < 0 ? col : marks.col);
+    const { shown } = this.scene;
+    paintOverlay(context2d(this.over), this.scene, marks);
+    const pointed = marks.row >= 0 || marks.col >= 0;
+    const row = pointed ? marks.row : marks.pinRow;
+    const col = pointed ? marks.col : marks.pinCol;
+    const pieces = this.say(row, col);
     show(this.readout, pieces.length > 0 ? pieces : idle);
     this.cell.textContent = plain(pieces);
-    if (row >= 0) this.cell.parentElement?.setAttribute("aria-rowindex", String(this.shown.rows[row] + 1));
-    if (col >= 0) this.cell.setAttribute("aria-colindex", String(this.shown.cols[col] + 1));
+    if (row >= 0) this.row.setAttribute("aria-rowindex", String(shown.rows[row] + 1));
+    if (col >= 0) this.cell.setAttribute("aria-colindex", String(shown.cols[col] + 1));
   }
 
   /** @param {number} row @param {number} col - among the drawn ones, -1 for none */
   say(row, col) {
-    const { panel, shown } = this;
+    const { panel, shown } = this.scene;
     if (row >= 0 && col >= 0) return cellPieces(panel, shown.rows[row], shown.cols[col]);
     if (row >= 0) return place(panel.rows, shown.rows[row], true);
     if (col >= 0) return place(panel.cols, shown.cols[col], true);
     return [];
   }
 
-  /** @param {PointerEvent | MouseEvent} event @returns {{row: number, col: number}} -1: outside */
+  /** @param {MouseEvent} event @returns {{row: number, col: number}} -1: outside */
   under(event) {
-    const { plan, shown } = this;
+    const { plan, shown } = this.scene;
     const box = this.base.getBoundingClientRect();
     const x = event.clientX - box.left - plan.x;
     const y = event.clientY - box.top - plan.y;
     const col = x >= 0 && x < plan.w && y < plan.h ? Math.floor(x / plan.cellW) : -1;
     const row = y >= 0 && y < plan.h && x < plan.w ? Math.floor(y / plan.cellH) : -1;
     return { row: Math.min(row, shown.rows.length - 1), col: Math.min(col, shown.cols.length - 1) };
+  }
+
+  /**
+   * Where a cell is on the screen: for tests.
+   *
+   * @param {number} row @param {number} col - positions of the tensor
+   */
+  cellBox(row, col) {
+    const { plan, shown } = this.scene;
+    const box = this.base.getBoundingClientRect();
+    return {
+      x: box.left + plan.x + shown.cols.indexOf(col) * plan.cellW,
+      y: box.top + plan.y + shown.rows.indexOf(row) * plan.cellH,
+      width: plan.cellW,
+      height: plan.cellH,
+    };
   }
 
   listen() {
@@ -134,7 +144,7 @@ export class PanelView {
       const { row, col } = this.under(event);
       if (row < 0 || col < 0) return;
       this.cursor = { row, col };
-      this.host.pin(this.panel.id, this.shown.rows[row], this.shown.cols[col]);
+      this.pin();
     };
     this.plot.onkeydown = (event) => this.key(event);
     this.plot.onfocus = () => {
@@ -143,36 +153,27 @@ export class PanelView {
     this.plot.onblur = () => this.host.leave();
   }
 
-  /** @param {number} row @param {number} col */
+  /** @param {number} row @param {number} col - among the drawn ones, -1 for none */
   point(row, col) {
-    const { panel, shown } = this;
+    const { panel, shown } = this.scene;
     this.host.point(panel.id, row < 0 ? null : shown.rows[row], col < 0 ? null : shown.cols[col]);
+  }
+
+  pin() {
+    const { panel, shown } = this.scene;
+    this.host.pin(panel.id, shown.rows[this.cursor.row], shown.cols[this.cursor.col]);
   }
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    const { cursor, shown } = this;
-    const page = event.shiftKey ? 10 : 1;
-    /** @type {Record<string, [number, number]>} */
-    const moves = {
-      ArrowUp: [-page, 0],
-      ArrowDown: [page, 0],
-      ArrowLeft: [0, -page],
-      ArrowRight: [0, page],
-      PageUp: [-10, 0],
-      PageDown: [10, 0],
-      Home: [0, -shown.cols.length],
-      End: [0, shown.cols.length],
-    };
-    if (event.key === "Escape") this.host.clear();
-    else if (event.key === "Enter" || event.key === " ") {
-      this.host.pin(this.panel.id, shown.rows[cursor.row], shown.cols[cursor.col]);
-    } else if (event.key in moves && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      const [down, right] = moves[event.key];
-      cursor.row = Math.max(0, Math.min(shown.rows.length - 1, cursor.row + down));
-      cursor.col = Math.max(0, Math.min(shown.cols.length - 1, cursor.col + right));
-      this.point(cursor.row, cursor.col);
-    } else return;
+    const { shown } = this.scene;
+    const to = moved(event, this.cursor, shown.rows.length, shown.cols.length, 10);
+    if (to) {
+      this.cursor = to;
+      this.point(to.row, to.col);
+    } else if (event.key === "Escape") this.host.clear();
+    else if (event.key === "Enter" || event.key === " ") this.pin();
+    else return;
     event.preventDefault();
     event.stopPropagation();
   }

@@ -1,0 +1,38 @@
+// @ts-check
+/** @import { Figure, Panel, Selection } from "./types.js" */
+
+/**
+ * The open head: the selected one, or the first of a grid where none is.
+ *
+ * @param {Figure} figure
+ * @param {Selection} selection
+ * @returns {{layer: number, head: number}} layer: the true index
+ */
+export function openHead({ grid }, { layer, head }) {
+  if (grid === null) return { layer: 0, head: 0 };
+  const known =
+    layer !== null && head !== null && grid.layers.includes(layer) && head < grid.heads;
+  return known ? { layer, head } : { layer: grid.layers[0], head: 0 };
+}
+
+/**
+ * The panels as they are drawn: of a stack, the first one holds the open head's map.
+ *
+ * @param {Figure} figure
+ * @param {Selection} selection
+ * @returns {Panel[]}
+ */
+export function shownPanels(figure, selection) {
+  const { panels, grid } = figure;
+  if (!grid?.stack || panels.length === 0) return panels;
+  const { layer, head } = openHead(figure, selection);
+  const size = panels[0].values.length;
+  const at = (grid.layers.indexOf(layer) * grid.heads + head) * size;
+  const first = {
+    ...panels[0],
+    title: `Layer ${layer}, head ${head}`,
+    values: grid.stack.subarray(at, at + size),
+    digest: `${grid.digest} ${at}`,
+  };
+  return [first, ...panels.slice(1)];
+}
