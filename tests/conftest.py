@@ -19,7 +19,10 @@ with warnings.catch_warnings():
     from jaxtyping import install_import_hook
 
     # Every annotated shape in attnviz is checked against the tensors the tests pass through.
-    install_import_hook("attnviz", "beartype.beartype")
+    # As for static type checkers, an int will do where a float is asked for.
+    install_import_hook(
+        "attnviz", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
+    )
 
 if TYPE_CHECKING:
     from attnviz.models import LoadedModel
