@@ -26,10 +26,9 @@ with left:
     }
     name = controls.pick("Model", list(titles), key="model", show=lambda word: titles[word])
     if name == OTHER:
-        name = st.text_input(
+        name = controls.line(
             "Hub id or local folder",
             key="id",
-            bind="query-params",
             placeholder="organisation/model",
             help="Weights as safetensors only; code that comes with a model is never run.",
         ).strip()

@@ -1,4 +1,4 @@
-"""Controls whose value lives in the URL, clamped on the server.
+"""Controls whose value lives in the address, clamped on the server.
 
 The key of a control is its query key. A widget's limits hold in the browser only, so what
 arrives is checked here again: a value that was never on offer becomes the default.
@@ -12,14 +12,25 @@ from urllib.parse import quote
 
 import streamlit as st
 
+from attnviz.ui import address
+
 Option = TypeVar("Option", str, int, float)
 
 LONGEST_IN_URL = 1500
 """Characters, escaped: beyond this, servers and chat programs start to refuse or cut links."""
 
 
-def _known(value: Option | None, options: Sequence[Option], default: Option) -> Option:
-    return value if value is not None and value in options else default
+def _seed(key: str, options: Sequence[Option], default: Option) -> None:
+    words = {str(option): option for option in options}
+    address.seed(key, words.get, default)
+    if st.session_state[key] not in options:  # the options have changed since it was chosen
+        st.session_state[key] = default
+
+
+def _keep(key: str, value: Option | None, options: Sequence[Option], default: Option) -> Option:
+    value = value if value is not None and value in options else default
+    address.write(key, None if value == default else str(value))
+    return value
 
 
 def pick(
@@ -33,16 +44,9 @@ def pick(
 ) -> Option:
     """One of a longer list."""
     first = options[0] if default is None else default
-    value = st.selectbox(
-        label,
-        options,
-        index=list(options).index(first),
-        format_func=show,
-        key=key,
-        bind="query-params",
-        help=help,
-    )
-    return _known(value, options, first)
+    _seed(key, options, first)
+    value = st.selectbox(label, options, format_func=show, key=key, help=help)
+    return _keep(key, value, options, first)
 
 
 def segment(
@@ -56,17 +60,11 @@ def segment(
 ) -> Option:
     """One of two to five, all in sight."""
     first = options[0] if default is None else default
+    _seed(key, options, first)
     value = st.segmented_control(
-        label,
-        options,
-        default=first,
-        required=True,
-        format_func=show,
-        key=key,
-        bind="query-params",
-        help=help,
+        label, options, required=True, format_func=show, key=key, help=help
     )
-    return _known(value, options, first)
+    return _keep(key, value, options, first)
 
 
 def ladder(
@@ -79,37 +77,45 @@ def ladder(
     help: str | None = None,
 ) -> Option:
     """A slider over chosen values: 1, 2, 4, 8 rather than everything between."""
-    value = st.select_slider(
-        label,
-        values,
-        value=default,
-        format_func=show,
-        key=key,
-        bind="query-params",
-        help=help,
-    )
-    return _known(value if not isinstance(value, tuple) else value[0], values, default)
+    _seed(key, values, default)
+    value = st.select_slider(label, values, format_func=show, key=key, help=help)
+    return _keep(key, value if not isinstance(value, tuple) else value[0], values, default)
 
 
 def number(
     label: str, low: int, high: int, *, key: str, default: int, help: str | None = None
 ) -> int:
     """A whole number within limits."""
-    value = st.number_input(
-        label,
-        min_value=low,
-        max_value=high,
-        value=default,
-        key=key,
-        bind="query-params",
-        help=help,
-    )
-    return min(max(int(value), low), high)
+
+    def parse(word: str) -> int | None:
+        plain = word.isascii() and word.lstrip("-").isdigit() and len(word) < 16
+        return int(word) if plain and low <= int(word) <= high else None
+
+    address.seed(key, parse, default)
+    st.session_state[key] = min(max(int(st.session_state[key]), low), high)
+    value = st.number_input(label, min_value=low, max_value=high, key=key, help=help)
+    value = min(max(int(value), low), high)
+    address.write(key, None if value == default else str(value))
+    return value
 
 
 def toggle(label: str, *, key: str, default: bool = False, help: str | None = None) -> bool:
     """On or off."""
-    return bool(st.toggle(label, value=default, key=key, bind="query-params", help=help))
+    address.seed(key, {"true": True, "false": False}.get, default)
+    value = bool(st.toggle(label, key=key, help=help))
+    address.write(key, None if value == default else str(value).lower())
+    return value
+
+
+def line(
+    label: str, *, key: str, default: str = "", placeholder: str = "", help: str | None = None
+) -> str:
+    """One short line that the visitor types."""
+    address.seed(key, str, default)
+    value = st.text_input(label, key=key, placeholder=placeholder, help=help)
+    fits = len(quote(value)) <= LONGEST_IN_URL
+    address.write(key, None if value == default or not fits else value)
+    return value
 
 
 def text(
@@ -120,29 +126,17 @@ def text(
     height: int | Literal["content", "stretch"] = "content",
     help: str | None = None,
 ) -> str:
-    """The visitor's own text, kept across pages, and in the URL while it is short enough.
+    """The visitor's own text, kept across pages, and in the address while it is short enough.
 
-    Not bound by Streamlit: a long text would make an address that servers refuse, and it must
-    never be cut or lost.
+    It is never cut: a text too long for an address is kept, and the page says so.
     """
-    mirror = f"_url_{key}"
-    in_url = st.query_params.get(key)
-    if in_url is not None and in_url != st.session_state.get(mirror):
-        st.session_state[key] = in_url
-    elif key not in st.session_state:
-        st.session_state[key] = default
+    address.seed(key, str, default)
     value = st.text_area(label, key=key, persist_state="session", height=height, help=help)
     fits = len(quote(value)) <= LONGEST_IN_URL
-    if value != default and fits:
-        if in_url != value:
-            st.query_params[key] = value
-        st.session_state[mirror] = value
-    else:
-        st.query_params.pop(key, None)
-        st.session_state[mirror] = None
-        if not fits:
-            st.markdown(
-                ":material/link_off: This text is too long for a link: the address of this page "
-                "does not hold it."
-            )
+    address.write(key, None if value == default or not fits else value)
+    if not fits:
+        st.markdown(
+            ":material/link_off: This text is too long for a link: the address of this page "
+            "does not hold it."
+        )
     return value

@@ -13,6 +13,7 @@ import streamlit as st
 
 from attnviz.components.explorer.selection import read
 from attnviz.figures.figure import Selection
+from attnviz.ui import address
 
 _PARTS = ("layer", "head", "row", "col")
 
@@ -33,7 +34,10 @@ def _from_url() -> Selection:
 
 
 def _kept(key: str) -> _Kept:
-    return st.session_state.setdefault(f"{key}:chosen", _Kept(_from_url()))
+    kept = st.session_state.get(f"{key}:chosen")
+    if kept is None or address.news(f"{key}:chosen", _PARTS):
+        kept = st.session_state[f"{key}:chosen"] = _Kept(_from_url())
+    return kept
 
 
 def current(
@@ -70,11 +74,7 @@ def choose(key: str, layer: int, head: int) -> None:
 
 def keep(selection: Selection, *, default: tuple[int, int] | None = None) -> None:
     """Put the selection into the URL; the default (layer, head) leaves it bare."""
-    parts = {part: getattr(selection, part) for part in _PARTS}
-    if default == (selection.layer, selection.head):
-        parts["layer"] = parts["head"] = None
-    for part, value in parts.items():
-        if value is None:
-            st.query_params.pop(part, None)
-        elif st.query_params.get(part) != str(value):
-            st.query_params[part] = str(value)
+    bare = default == (selection.layer, selection.head)
+    for part in _PARTS:
+        value = None if bare and part in ("layer", "head") else getattr(selection, part)
+        address.write(part, None if value is None else str(value))

@@ -7,10 +7,11 @@ points at comes back as a Selection.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 from streamlit.components.v2 import component
-from streamlit.components.v2.types import ComponentRenderer
 
 from attnviz.components.explorer.payload import take_apart
 from attnviz.components.explorer.selection import Memory, read, settle, within
@@ -20,7 +21,7 @@ __all__ = ["explorer", "payload"]
 
 
 @functools.cache
-def _component() -> ComponentRenderer:
+def _component() -> Callable[..., Any]:
     """Registered once, when first drawn: outside a server there is nothing to register with."""
     return component(
         "attnviz.explorer", html='<div class="explorer"></div>', js="main.js", css="explorer.css"

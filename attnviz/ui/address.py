@@ -1,0 +1,77 @@
+"""The page's address: where every control keeps its value, as a short stable word.
+
+Streamlit's own binding puts an option's label into the URL; ours puts the option, so that a link
+outlives a change of wording. The address is read when a page is entered and when the reader goes
+back or forward; in between the widgets lead and the address follows, since a rerun may carry an
+address that is a moment old.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+Value = TypeVar("Value")
+
+_KEPT = "_address"
+
+
+@dataclass
+class _Visit:
+    """The page being shown, and which controls have read the address since it was entered."""
+
+    page: str | None = None
+    by_history: bool = False
+    heard: set[str] = field(default_factory=set)
+
+
+def _visit() -> _Visit:
+    return st.session_state.setdefault(_KEPT, _Visit())
+
+
+def begin(page: str) -> None:
+    """Called by the shell at the start of each run, with the page's own path."""
+    run = get_script_run_ctx()
+    by_history = bool(run and run.is_history_navigation)
+    if by_history or _visit().page != page:
+        st.session_state[_KEPT] = _Visit(page, by_history)
+
+
+def seed(key: str, parse: Callable[[str], Value | None], default: Value) -> None:
+    """Give a widget its value before it is made: the address's, else what it had, else default.
+
+    parse turns the address's word into a value, or None where it is not one. After going back
+    to an address that says nothing of this key, the default counts and not what it had.
+    """
+    visit = _visit()
+    first = key not in visit.heard
+    visit.heard.add(key)
+    said = st.query_params.get(key) if first or key not in st.session_state else None
+    value = None if said is None else parse(said)
+    if value is not None:
+        st.session_state[key] = value
+    elif key not in st.session_state or (first and visit.by_history):
+        st.session_state[key] = default
+
+
+def news(key: str, parts: Collection[str]) -> bool:
+    """Whether the page was just entered with an address that says something of these parts.
+
+    key is remembered, so that each entering is news once.
+    """
+    visit = _visit()
+    first = key not in visit.heard
+    visit.heard.add(key)
+    return first and (visit.by_history or any(part in st.query_params for part in parts))
+
+
+def write(key: str, value: str | None) -> None:
+    """Put a value into the address, or None to leave it bare."""
+    if value is None:
+        st.query_params.pop(key, None)
+    elif st.query_params.get(key) != value:
+        st.query_params[key] = value
