@@ -117,19 +117,24 @@ def board() -> Board:
 
 @dataclass(frozen=True)
 class CaptureJob:
-    """Run a model once on a text and keep what its attention maps need."""
+    """Run a model once on a visitor's text and keep what its attention maps need.
+
+    Jobs come from visitors, so only a model that this deployment lets them load is taken.
+    """
 
     model: str  # a catalog name, a Hub id or a local folder
     text: str
 
     def run(self, progress: Progress) -> Any:
         """Return the attnviz.models.Capture."""
+        progress(0.02, "Loading the libraries (once)")
         from attnviz.models import capture, get_model
+        from attnviz.models.loading import check_visitor_model
 
-        def loading(fraction: float, text: str) -> None:
-            progress(0.7 * fraction, text)
+        check_visitor_model(self.model)
+        model = get_model(self.model, progress=_part(progress, 0.1, 0.6))
+        return capture(model, self.text, progress=_part(progress, 0.6, 1.0))
 
-        def capturing(fraction: float, text: str) -> None:
-            progress(0.7 + 0.3 * fraction, text)
 
-        return capture(get_model(self.model, progress=loading), self.text, progress=capturing)
+def _part(progress: Progress, start: float, end: float) -> Progress:
+    return lambda fraction, text: progress(start + (end - start) * fraction, text)

@@ -3,37 +3,40 @@
 import streamlit as st
 
 from attnviz.components.explorer import explorer
-from attnviz.figures.capture import capture_figure
+from attnviz.figures import capture as figures
 from attnviz.models import catalog, recorded
 from attnviz.ui import device_note, page, selection
 from attnviz.ui.pages import PAGES
 
-RECORDING = "smollm2-135m"
-FIRST_LOOK = {"layer": 8, "head": 1}
+FIRST_LOOK = (5, 5)
 
 page.head(
     "Where does a language model look?",
-    "Each small square is one attention head of a real model reading one sentence; the large map "
-    "is the head you choose. Rows ask, columns answer: the darker, the more a word draws on it.",
+    "Each small square is one attention head of a real model reading one sentence; choose one to "
+    "see it large. Rows ask, columns answer: the darker a cell, the more a word draws on it.",
 )
 
-recording = recorded.load(RECORDING)
-chosen = selection.current("home", **FIRST_LOOK, of=recording)
-selection.keep(
+recording = recorded.load("smollm2-135m")
+chosen = selection.current(
     "home",
-    explorer(capture_figure(recording, chosen.layer, chosen.head), key="home", selection=chosen),
+    layers=figures.layers(recording),
+    n_heads=figures.n_heads(recording),
+    default=FIRST_LOOK,
+    panel="weights",
 )
+figure = figures.capture_figure(recording, chosen.layer, chosen.head)
+selection.keep(explorer(figure, key="home", selection=chosen), default=FIRST_LOOK)
 st.text(recording.caption)
 page.caution("not_explanation")
 
 st.subheader("Where to go", anchor=False)
-columns = st.columns(2)
+columns = st.columns(2, gap="large")
 for place, entry in enumerate(PAGES[1:]):
     with columns[place % 2]:
         st.page_link(entry.script, label=f"**{entry.title}**", icon=f":material/{entry.icon}:")
         st.markdown(entry.about)
 
-st.subheader("What is here", anchor=False)
+st.subheader("What runs here", anchor=False)
 for model in catalog.bundled():
-    st.markdown(f"**{model.title}** ({model.name}): {model.provenance}")
+    st.markdown(f"**{model.title}**, {model.size}. {model.provenance}")
 device_note.device_note()

@@ -36,9 +36,6 @@ with right:
     text = controls.text("Text", key="text", default=SENTENCE)
 
 try:
-    from attnviz.models.loading import check_visitor_model
-
-    check_visitor_model(name)
     capture = work.result_of(CaptureJob(name, text))
 except AttnvizError as problem:
     page.error(problem)

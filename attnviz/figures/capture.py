@@ -33,8 +33,8 @@ class Maps(Protocol):
     text: str
     tokens: Sequence[str]
     token_details: Sequence[str]
-    special: Any
-    captured: Sequence[Any]  # the layers that have maps
+    special: Sequence[bool]
+    layers: Sequence[Any]
 
     def weights(
         self, layer: int, head: int, rows: slice | None = None, cols: slice | None = None
@@ -46,14 +46,19 @@ class Maps(Protocol):
     def metrics(self) -> Any: ...
 
 
+def captured(capture: Maps) -> list[Any]:
+    """The layers that have maps."""
+    return [layer for layer in capture.layers if layer.captured]
+
+
 def layers(capture: Maps) -> tuple[int, ...]:
     """The true indices of the layers that have maps."""
-    return tuple(layer.index for layer in capture.captured)
+    return tuple(layer.index for layer in captured(capture))
 
 
 def n_heads(capture: Maps) -> int:
     """Heads of the layer that has most."""
-    return max(layer.n_heads for layer in capture.captured)
+    return max(layer.n_heads for layer in captured(capture))
 
 
 def default_head(capture: Maps) -> tuple[int, int]:
@@ -87,7 +92,7 @@ def _axis(capture: Maps, name: str, title: str, span: slice) -> Axis:
 
 def _alike(capture: Maps) -> bool:
     """Whether all layers have the same heads and mask, so that one hatch serves them all."""
-    kinds = {(layer.n_heads, layer.n_kv_heads, layer.window) for layer in capture.captured}
+    kinds = {(layer.n_heads, layer.n_kv_heads, layer.window) for layer in captured(capture)}
     return len(kinds) == 1
 
 
@@ -145,7 +150,7 @@ def capture_figure(capture: Maps, layer: int, head: int, *, start: int = 0) -> F
             layers=indices,
             metrics=_metric_grids(capture),
             stack=stack,
-            kv_heads=capture.captured[0].n_kv_heads if _alike(capture) else None,
+            kv_heads=captured(capture)[0].n_kv_heads if _alike(capture) else None,
         ),
         settings=f"{capture.model_name}, {n_tokens} tokens",
         file_stem=f"{capture.model_name}_attention",
