@@ -49,3 +49,12 @@ def near_preserving(
     rotation, upper = torch.linalg.qr(seeded.normal((d_model, d_model), seed, "rotation"))
     turned = wide @ (rotation * upper.diagonal().sign()).to(rows.dtype)
     return turned / turned.square().mean().sqrt().clamp_min(torch.finfo(rows.dtype).tiny)
+
+
+def word_vectors(
+    table: Float[Tensor, "vocabulary size"], ids: Sequence[Sequence[int]]
+) -> Float64[Tensor, "words size"]:
+    """A vector of length 1 a word: the mean of its tokens' rows, less the mean of the table."""
+    centre = table.mean(dim=0)
+    rows = torch.stack([(table[list(word)] - centre).mean(dim=0) for word in ids]).double().cpu()
+    return rows / rows.norm(dim=1, keepdim=True)
