@@ -148,4 +148,4 @@ def _grid(grid: Grid, arrays: _Arrays) -> dict[str, Any]:
 
 
 def _json(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")

@@ -93,7 +93,7 @@ export function range(panel, shown, options) {
   // With a token hidden, what is left would be pale on the old scale.
   const hi = shown.hidden > 0 ? top : (panel.limit ?? 1);
   const decades = kind === "log" ? DECADES : 0;
-  return { lo: decades ? hi * 10 ** -decades : 0, hi, diverging, rowTop: null, decades };
+  return { lo: decades ? hi / 10 ** decades : 0, hi, diverging, rowTop: null, decades };
 }
 
 /**

