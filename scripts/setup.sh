@@ -35,7 +35,7 @@ make_venv() {
 
 packages() {
   say "Installing the packages of requirements.txt (torch is large; minutes the first time)"
-  pip install --progress-bar off -r requirements.txt || return
+  pip install --progress-bar off -r requirements.txt | sed '/already satisfied/d' || return
   if ! command -v nvidia-smi >/dev/null && pip list 2>/dev/null | grep -q '^nvidia-'; then
     say "This torch brought CUDA libraries that this machine has no use for: README.md," \
       "'Installation', tells how to get the smaller CPU build."
