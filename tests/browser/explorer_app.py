@@ -163,6 +163,33 @@ def chequered() -> Figure:
     )
 
 
+def heads() -> Figure:
+    """Eight heads of one layer side by side."""
+    panels = [
+        attention(tuple(SENTENCE), head, id=f"head{head}", title=f"Head {head}", subtitle="")
+        for head in range(8)
+    ]
+    return Figure("Heads", "Eight heads.", tuple(panels))
+
+
+def sizes() -> Figure:
+    """A wide matrix, and one with more cells than a screen has pixels."""
+    generator = np.random.default_rng(5)
+    query, _ = axes(tuple(SENTENCE))
+    feature = Axis("feature", "feature", tuple(map(str, range(64))))
+    wide = generator.normal(size=(12, 64)).astype(np.float32)
+    long = axes(many_tokens(2048))
+    return Figure(
+        "Sizes",
+        "A wide and a large matrix.",
+        (
+            Panel("wide", "Query", wide, query, feature, "signed", subtitle="Q, 12 × 64",
+                  accent="query"),
+            Panel("large", "Large", softmax_map(2048, 2048, 1), *long, blocked=future(2048, 2048)),
+        ),
+    )  # fmt: skip
+
+
 def draw(case: str) -> None:
     if case == "pushed":
         # A script that sets the selection now and then.
@@ -183,11 +210,14 @@ def draw(case: str) -> None:
             "walk": walk,
             "long": lambda: model(512, with_stack=False),
             "known": chequered,
+            "heads": heads,
+            "sizes": sizes,
         }
         picked = explorer(figures[case](), key="x")
     st.button("Run again")
     st.text(f"picked {picked}")
 
 
-st.set_page_config(layout="wide")
-draw(st.query_params.get("case", "head"))
+if __name__ == "__main__":
+    st.set_page_config(layout="wide")
+    draw(st.query_params.get("case", "head"))
