@@ -1,3 +1,91 @@
+"""Heads: multi-head, grouped-query and multi-query attention on the same input."""
+
 import streamlit as st
 
-st.title("heads")
+import attnviz as av
+from attnviz.components.explorer import explorer
+from attnviz.errors import AttnvizError
+from attnviz.figures import head_costs
+from attnviz.figures import heads as figures
+from attnviz.ui import controls, page, selection
+from attnviz.ui.own_input import own_input
+
+WIDTH = 64
+
+page.head(
+    "Does every head need keys and values of its own?",
+    "Every query head draws a map of its own, even where neighbours share one key/value head. "
+    "As many as query heads: multi-head attention (MHA). Fewer: grouped-query (GQA). One: "
+    "multi-query (MQA).",
+)
+
+with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    n_heads = controls.segment("Query heads", [2, 4, 8, 16], key="heads", default=8)
+    n_kv_heads = controls.ladder(
+        "Key/value heads",
+        figures.divisors(n_heads),
+        key="kv",
+        default=2,
+        help="Only numbers that divide the query heads: every key/value head serves equally many.",
+    )
+    masked = controls.toggle("Causal mask", key="causal", default=True)
+    more = st.popover("Text and seed", icon=":material/tune:")
+
+try:
+    with st.spinner("Loading PyTorch and the tokenizer"):
+        with more:
+            source = own_input("The keys to the cabinet are on the table", WIDTH)
+        runs = {
+            kv: av.run(
+                "grouped_query",
+                source.inputs,
+                n_heads=n_heads,
+                n_kv_heads=kv,
+                mask=av.masks.causal() if masked else None,
+                seed=source.seed,
+            )
+            for kv in sorted({n_heads, n_kv_heads, 1}, reverse=True)
+        }
+        trace = runs[n_kv_heads]
+except AttnvizError as problem:
+    page.error(problem)
+    st.stop()
+
+st.altair_chart(
+    figures.sharing_chart(n_heads, n_kv_heads),
+    alt=f"{n_heads} query heads joined by lines to {n_kv_heads} key/value heads.",
+)
+chosen = selection.current(
+    "heads_map", layers=(0,), n_heads=n_heads, default=(0, 0), panel="weights"
+)
+chosen = explorer(figures.heads_figure(trace, chosen.head), key="heads_map", selection=chosen)
+selection.keep(chosen, default=(0, 0))
+st.markdown(figures.reading(trace, chosen.head))
+page.caution("random_weights", "head_role")
+
+price, alike, formula, code = st.tabs(
+    ["Parameters and cache", "How alike heads are", "Formula and sources", "Code"],
+    key="tab",
+    bind="query-params",
+)
+if price.open:
+    with price:
+        table = head_costs.costs(list(runs.values()))
+        for column, chart in zip(st.columns(2), head_costs.cost_charts(table, trace), strict=True):
+            column.altair_chart(chart, alt="Bars: what each arrangement costs.")
+        page.caution("equal_cache", "no_ranking")
+        st.markdown(head_costs.formulas(trace))
+if alike.open:
+    with alike:
+        explorer(figures.similarity_figure(trace), key="similarity")
+        st.markdown(
+            "Heads of one group read the same keys (cosine 1), and still look elsewhere: their "
+            "queries differ."
+        )
+        page.caution("random_weights")
+if formula.open:
+    with formula:
+        page.lesson("heads")
+if code.open:
+    with code:
+        st.code(figures.heads_code(source.code, trace), wrap_lines=True)

@@ -7,10 +7,10 @@ from attnviz.components.explorer import explorer
 from attnviz.errors import AttnvizError
 from attnviz.figures import conventions, empty_rows
 from attnviz.figures import masks as figures
-from attnviz.masks.choice import FAMILIES, Sizes, choose
 from attnviz.ui import controls, page, selection
 from attnviz.ui.own_input import own_input
 
+FAMILIES = ["causal", "bidirectional", "sliding window", "prefix", "padding"]
 WIDTH = 16  # channels: few enough to draw each
 
 page.head(
@@ -22,7 +22,7 @@ page.head(
 with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
     families = st.pills(
         "Masks",
-        list(FAMILIES),
+        FAMILIES,
         selection_mode="multi",
         default=["causal"],
         key="mask",
@@ -41,7 +41,9 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
     more = st.popover("Text and sizes", icon=":material/tune:")
 
 try:
-    with st.spinner("Loading PyTorch and the tokenizer…"):
+    with st.spinner("Loading PyTorch and the tokenizer"):
+        from attnviz.masks.choice import Sizes, choose
+
         with more:
             window = controls.number(
                 "Window (keys, its own included)", 1, 64, key="window", default=3

@@ -40,20 +40,43 @@ def arrangement(trace: av.Trace) -> str:
     return "MQA: 1 KV head" if n_kv_heads == 1 else f"GQA: {n_kv_heads} KV heads"
 
 
-def cost_charts(table: pd.DataFrame, dtype: str) -> tuple[alt.LayerChart, ...]:
-    """Bars for parameters and for cache bytes, the arrangements beside each other."""
+def formulas(trace: av.Trace) -> str:
+    """Markdown: the two formulas with the numbers of a run in them."""
+    d, H, G = (trace.dimensions[word] for word in ("d_model", "n_heads", "n_kv_heads"))
+    d_k, d_v = trace.dimensions["head_dim"], trace.dimensions["v_head_dim"]
+    size = trace["key_heads"].tensor.element_size()
+    parameters = d * H * d_k + d * G * d_k + d * G * d_v + H * d_v * d
+    cache = G * (d_k + d_v) * size
+    return (
+        rf"$$\underbrace{{d\,H d_k}}_{{W^Q}} + \underbrace{{d\,G d_k}}_{{W^K}} + "
+        rf"\underbrace{{d\,G d_v}}_{{W^V}} + \underbrace{{H d_v\,d}}_{{W^O}} = "
+        rf"{d}\cdot{H}\cdot{d_k} + {d}\cdot{G}\cdot{d_k} + {d}\cdot{G}\cdot{d_v} + "
+        rf"{H}\cdot{d_v}\cdot{d} = {parameters:,}\ \text{{parameters}}$$"
+        "\n\n"
+        rf"$$G\,(d_k + d_v)\cdot\text{{bytes per number}} = {G}\,({d_k} + {d_v})\cdot{size} = "
+        rf"{cache:,}\ \text{{bytes per token and layer}}$$"
+    )
+
+
+def cost_charts(table: pd.DataFrame, trace: av.Trace) -> tuple[alt.LayerChart, ...]:
+    """Bars for parameters and for cache bytes (in the dtype of the trace), a bar a run."""
     return (
         _bars(table, "parameters", "Parameters of the layer", "numbers in W_q, W_k, W_v, W_o"),
-        _bars(table, "cache", "Key/value cache", f"bytes per token and layer, {dtype}"),
+        _bars(table, "cache", "Key/value cache", f"bytes per token and layer, {trace.dtype}"),
     )
 
 
 def _bars(table: pd.DataFrame, column: str, title: str, unit: str) -> alt.LayerChart:
     base = alt.Chart(table, title=title).encode(
-        alt.X(f"{column}:Q", title=unit, axis=alt.Axis(format=",d")).scale(
+        alt.X(f"{column}:Q", title=unit, axis=alt.Axis(format=",d", tickCount=4)).scale(
             domainMax=max(table[column].tolist()) * 1.2
         ),
-        alt.Y("arrangement:N", sort=None, title=None, axis=alt.Axis(labelLimit=200)),
+        alt.Y(
+            "arrangement:N",
+            sort=None,
+            title=None,
+            axis=alt.Axis(labelLimit=200, labelOverlap=False),
+        ),
     )
     bars = base.mark_bar(color=palette.ACCENTS["value"][0]).encode(
         tooltip=["arrangement", alt.Tooltip(column, format=",d")]
@@ -61,4 +84,4 @@ def _bars(table: pd.DataFrame, column: str, title: str, unit: str) -> alt.LayerC
     numbers = base.mark_text(align="left", dx=4, color="#767676").encode(
         text=alt.Text(f"{column}:Q", format=",d")
     )
-    return alt.LayerChart(layer=[bars, numbers], height=160, title=title)
+    return alt.LayerChart(layer=[bars, numbers], height=240, title=title)

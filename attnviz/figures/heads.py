@@ -20,6 +20,11 @@ def kv_head_of(head: int, n_heads: int, n_kv_heads: int) -> int:
     return head // (n_heads // n_kv_heads)
 
 
+def divisors(n_heads: int) -> list[int]:
+    """The numbers of key/value heads that serve equally many query heads each."""
+    return [count for count in range(1, n_heads + 1) if n_heads % count == 0]
+
+
 def heads_figure(trace: av.Trace, head: int = 0) -> Figure:
     """Every head's map of example 0 as a thumbnail over its key/value head, and one large."""
     maps = _numbers(trace.weights)  # (H, T_q, T_k)
@@ -104,58 +109,93 @@ def similarity_figure(trace: av.Trace) -> Figure:
 
 
 def sharing_chart(n_heads: int, n_kv_heads: int) -> alt.LayerChart:
-    """Which query heads read which key/value head, as lines between them."""
+    """Which query heads read which keys and values, as lines between them."""
     share = n_heads // n_kv_heads
+    readers = [kv_head_of(head, n_heads, n_kv_heads) for head in range(n_heads)]
     centre = [group * share + (share - 1) / 2 for group in range(n_kv_heads)]
-    links = pd.DataFrame(
-        {
-            "query head": range(n_heads),
-            "KV head": [kv_head_of(head, n_heads, n_kv_heads) for head in range(n_heads)],
-            "from": range(n_heads),
-            "to": [centre[kv_head_of(head, n_heads, n_kv_heads)] for head in range(n_heads)],
-        }
-    )
+    rows = {"values": "V", "keys": "K", "queries": "Q"}
     spots = pd.DataFrame(
-        [{"x": float(head), "level": "query heads", "name": f"Q{head}"} for head in range(n_heads)]
+        [(float(head), "queries", f"Q{head}") for head in range(n_heads)]
         + [
-            {"x": x, "level": "key/value heads", "name": f"K{group} V{group}"}
+            (x, row, f"{rows[row]}{group}")
             for group, x in enumerate(centre)
-        ]
+            for row in ("keys", "values")
+        ],
+        columns=["x", "row", "name"],
+    )
+    links = pd.DataFrame(
+        [(head, "queries", centre[group], "keys") for head, group in enumerate(readers)]
+        + [(x, "keys", x, "values") for x in centre],
+        columns=["x", "row", "x2", "row2"],
     )
     across = alt.X("x:Q", axis=None).scale(domain=[-0.6, n_heads - 0.4])
-    down = alt.Y("level:N", sort=["query heads", "key/value heads"], title=None).axis(
-        domain=False, ticks=False
-    )
+    down = alt.Y("row:N", sort=list(rows), title=None).axis(domain=False, ticks=False)
     lines = (
         alt.Chart(links)
-        .transform_calculate(top="'query heads'", bottom="'key/value heads'")
         .mark_rule(stroke="#8c8c8c", strokeWidth=1.5)
-        .encode(
-            alt.X("from:Q", axis=None).scale(domain=[-0.6, n_heads - 0.4]),
-            alt.X2("to:Q"),
-            alt.Y("top:N", sort=["query heads", "key/value heads"], title=None),
-            alt.Y2("bottom:N"),
-            tooltip=["query head:N", "KV head:N"],
-        )
+        .encode(across, down, x2="x2:Q", y2="row2:N")
     )
+    roomy = n_heads <= 8
     marks = (
         alt.Chart(spots)
-        .mark_point(filled=True, size=900, opacity=1)
+        .mark_point(filled=True, size=700 if roomy else 280, opacity=1)
         .encode(
             across,
             down,
-            color=alt.Color("level:N", legend=None).scale(
-                domain=["query heads", "key/value heads"],
-                range=[palette.ACCENTS["query"][0], palette.ACCENTS["key"][0]],
+            color=alt.Color("row:N", legend=None).scale(
+                domain=list(rows),
+                range=[palette.ACCENTS[word][0] for word in ("value", "key", "query")],
             ),
-            shape=alt.Shape("level:N", legend=None).scale(
-                domain=["query heads", "key/value heads"], range=["circle", "square"]
+            shape=alt.Shape("row:N", legend=None).scale(
+                domain=list(rows), range=["square", "square", "circle"]
             ),
         )
     )
-    names = alt.Chart(spots).mark_text(color="white", fontSize=11).encode(across, down, text="name")
-    title = f"{n_heads} query heads share {n_kv_heads} key/value heads"
-    return alt.LayerChart(layer=[lines, marks, names], height=130, title=title)
+    names = (
+        alt.Chart(spots)
+        .mark_text(color="white", fontSize=12 if roomy else 9, fontWeight="bold")
+        .encode(across, down, text="name:N")
+    )
+    title = f"{n_heads} query heads read {n_kv_heads} key/value head{'s' * (n_kv_heads > 1)}"
+    return alt.LayerChart(layer=[lines, marks, names], height=190, title=title)
+
+
+def reading(trace: av.Trace, head: int) -> str:
+    """One sentence: whose keys and values a query head reads, and with whom it shares them."""
+    n_heads, n_kv_heads = trace.dimensions["n_heads"], trace.dimensions["n_kv_heads"]
+    group = kv_head_of(head, n_heads, n_kv_heads)
+    others = [
+        str(other)
+        for other in range(n_heads)
+        if other != head and kv_head_of(other, n_heads, n_kv_heads) == group
+    ]
+    alone = "and no other head does" if not others else f"as do query heads {', '.join(others)}"
+    if len(others) == 1:
+        alone = f"as does query head {others[0]}"
+    return (
+        f"Query head {head} reads key/value head {group}, {alone}: "
+        f"{head} // ({n_heads} / {n_kv_heads}) = {group}."
+    )
+
+
+def heads_code(inputs_code: str, trace: av.Trace) -> str:
+    """Python that computes the maps drawn here, given the expression that makes the inputs."""
+    mask = "None" if trace.options["mask"] == "none" else "av.masks.causal()"
+    dimensions = trace.dimensions
+    return (
+        f"import attnviz as av\n\n"
+        f"x = {inputs_code}\n"
+        f"trace = av.run(\n"
+        f'    "grouped_query",\n'
+        f"    x,\n"
+        f"    n_heads={dimensions['n_heads']},\n"
+        f"    n_kv_heads={dimensions['n_kv_heads']},\n"
+        f"    mask={mask},\n"
+        f"    seed={trace.options['seed']},\n"
+        f")\n"
+        f"trace.weights  # (batch, heads, queries, keys)\n"
+        f'trace["key_heads"].tensor  # (batch, kv_heads, keys, head_dim)\n'
+    )
 
 
 def _numbers(tensor: Any) -> Float32[np.ndarray, ...]:

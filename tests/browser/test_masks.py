@@ -1,0 +1,53 @@
+"""The masks page in a browser: choosing, sharing by link, a phone, hostile text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.chromium import wait_idle
+
+pytestmark = [pytest.mark.browser, pytest.mark.models]
+
+
+def figure(page: Page):
+    return page.get_by_role("figure").first
+
+
+def test_choosing_a_mask_redraws_the_figure_and_lands_in_the_link(
+    visit: Callable[..., Page],
+) -> None:
+    page = visit("/masks")
+    assert "for the mask causal on 9 queries" in (figure(page).get_attribute("aria-label") or "")
+    page.get_by_role("button", name="sliding window").click()
+    expect(figure(page)).to_have_attribute("aria-label", re.compile("causal and sliding window 3"))
+    wait_idle(page)
+    assert page.get_by_text("57 of 81 pairs are hidden").is_visible()
+    assert parse_qs(urlsplit(page.url).query)["mask"] == ["causal", "sliding window"]
+    again = visit(f"/masks?{urlsplit(page.url).query}")
+    assert again.get_by_text("57 of 81 pairs are hidden").is_visible()
+
+
+def test_a_row_pointed_at_is_the_query_that_loses_its_keys(visit: Callable[..., Page]) -> None:
+    page = visit(f"/masks?row=3&col=1&panel=weights&tab={quote('A query with no key')}")
+    assert page.get_by_text("All keys hidden from query 3").is_visible()
+
+
+def test_typed_html_creates_no_element(visit: Callable[..., Page]) -> None:
+    text = '<img src=x onerror="document.title=1"><b>x</b> $5 and $6'
+    page = visit(f"/masks?text={quote(text)}")
+    main = page.get_by_test_id("stMain")
+    assert main.locator("img, b, script").count() == 0
+    assert main.locator(".katex").count() == 0
+    assert page.title() == "Masks · attnviz"
+
+
+@pytest.mark.parametrize("tab", ["Keys seen", "Other conventions", "A query with no key"])
+def test_nothing_is_wider_than_a_phone(visit: Callable[..., Page], page: Page, tab: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    visit(f"/masks?tab={quote(tab)}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
