@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float32
@@ -26,6 +26,7 @@ METRICS = {
 """What the metric columns of a capture are called on screen."""
 
 
+@runtime_checkable
 class Maps(Protocol):
     """What this figure needs of a capture; a recorded one has it without torch."""
 

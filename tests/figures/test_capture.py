@@ -1,0 +1,70 @@
+"""The figure of a capture holds the capture's own numbers, and counts bytes before sending."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from attnviz.components.explorer.payload import pack
+from attnviz.figures import capture as figures
+from attnviz.figures import numbers
+from attnviz.models import recorded
+
+
+@pytest.fixture(scope="module")
+def recording() -> recorded.Recording:
+    return recorded.load("smollm2-135m")
+
+
+def test_a_short_text_sends_every_map_exactly(recording: recorded.Recording) -> None:
+    figure = figures.capture_figure(recording, 7, 4)
+    assert figure.grid is not None
+    assert figure.grid.stack is not None
+    np.testing.assert_array_equal(figure.grid.stack, recording.maps)
+    (panel,) = figure.panels
+    np.testing.assert_array_equal(panel.values, recording.maps[7, 4])
+    np.testing.assert_array_equal(panel.blocked, np.triu(np.ones(panel.values.shape, bool), 1))
+    assert panel.rows.labels == panel.cols.labels == recording.tokens
+    assert figure.grid.kv_heads == 3
+    assert len(pack(figure)) < 2_500_000
+
+
+def test_grid_metrics_are_the_captures(recording: recorded.Recording) -> None:
+    figure = figures.capture_figure(recording, 0, 0)
+    assert figure.grid is not None
+    frame = recording.metrics().set_index(["layer", "head"])
+    for column, title in figures.METRICS.items():
+        values = figure.grid.metrics[title]
+        for layer, head in ((0, 0), (3, 8), (29, 5)):
+            assert values[layer, head] == np.float32(frame.loc[(layer, head), column])
+
+
+def test_the_first_head_shown_is_focused_and_looks_elsewhere(
+    recording: recorded.Recording,
+) -> None:
+    frame = recording.metrics().set_index(["layer", "head"])
+    chosen = frame.loc[figures.default_head(recording)]
+    assert chosen["first"] + chosen["previous"] + chosen["self"] < 0.5
+    assert chosen["entropy"] < frame["entropy"].median()
+
+
+def test_windows_of_a_long_text_cover_it_and_end_flush() -> None:
+    assert figures.windows(100) == [0]
+    assert figures.windows(figures.LONGEST_SIDE) == [0]
+    starts = figures.windows(2048)
+    assert starts[-1] + figures.LONGEST_SIDE == 2048
+    assert all(b - a <= figures.LONGEST_SIDE for a, b in zip(starts, starts[1:], strict=False))
+
+
+def test_npz_and_csv_give_the_exact_map_back(recording: recorded.Recording) -> None:
+    with np.load(io.BytesIO(numbers.to_npz(recording, 5, 2)), allow_pickle=False) as file:
+        np.testing.assert_array_equal(file["weights"], recording.maps[5, 2])
+        assert tuple(file["tokens"]) == recording.tokens
+        assert tuple(file["token_ids"]) == recording.token_ids
+        assert (int(file["layer"]), int(file["head"]), str(file["model"])) == (5, 2, "smollm2-135m")
+
+    header, *rows = csv.reader(io.StringIO(numbers.to_csv(recording, 5, 2)))
+    assert header[1:] == [f"{place}: {token}" for place, token in enumerate(recording.tokens)]
+    values = np.array([[np.float32(cell) for cell in row[1:]] for row in rows])
+    np.testing.assert_array_equal(values, recording.maps[5, 2])
