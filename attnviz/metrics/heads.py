@@ -7,7 +7,7 @@ and Vig and Belinkov 2019 (sections 4.2 and 4.3), for one text instead of a corp
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 NAMES = ("entropy", "distance", "first", "previous", "self")
@@ -15,7 +15,12 @@ NAMES = ("entropy", "distance", "first", "previous", "self")
 
 
 def row_metrics(
-    weights: Float[Tensor, "heads rows keys"], first_row: int = 0, first_key: int = 0
+    weights: Float[Tensor, "heads rows keys"],
+    first_row: int = 0,
+    first_key: int = 0,
+    *,
+    gaps: Float[Tensor, "rows keys"] | None = None,
+    entropy: Float[Tensor, "heads rows"] | None = None,
 ) -> Float[Tensor, "heads rows metrics"]:
     """The five numbers of every row, in the order of NAMES.
 
@@ -23,21 +28,31 @@ def row_metrics(
     corner, and keys outside the block must have no weight. entropy is -sum p ln p in nats
     (0 for a row on one key, ln T for an even one); distance is sum p |i - j| in tokens; first,
     previous and self are the weights on key 0, key i - 1 and key i. Row 0 has no previous key:
-    NaN.
+    NaN. Who has the gaps (key_gaps) or the rows' entropy already may give them.
     """
     _, n_rows, n_keys = weights.shape
-    i = torch.arange(n_rows, device=weights.device) + first_row
-    j = torch.arange(n_keys, device=weights.device) + first_key
-    gaps = (i[:, None] - j[None, :]).abs().to(weights.dtype)  # (rows, keys)
+    if gaps is None:
+        rows, keys = slice(first_row, first_row + n_rows), slice(first_key, first_key + n_keys)
+        gaps = key_gaps(rows, keys, weights.device).to(weights.dtype)
+    own = torch.arange(n_rows, device=weights.device) + first_row - first_key  # column of key i
     numbers = weights.new_empty(*weights.shape[:2], len(NAMES))
-    numbers[..., 0] = torch.special.entr(weights).sum(-1)
+    numbers[..., 0] = torch.special.entr(weights).sum(-1) if entropy is None else entropy
     numbers[..., 1] = (weights * gaps).sum(-1)
     numbers[..., 2] = weights[..., 0] if first_key == 0 else 0.0
-    numbers[..., 3] = _at(weights, i - 1 - first_key)
-    numbers[..., 4] = _at(weights, i - first_key)
+    numbers[..., 3] = _at(weights, own - 1)
+    numbers[..., 4] = _at(weights, own)
     if first_row == 0:
         numbers[:, 0, 3] = torch.nan
     return numbers
+
+
+def key_gaps(
+    rows: slice, keys: slice, device: torch.device | str = "cpu"
+) -> Int[Tensor, "rows keys"]:
+    """|i - j| for these queries and keys, in tokens."""
+    i = torch.arange(rows.start, rows.stop, device=device)
+    j = torch.arange(keys.start, keys.stop, device=device)
+    return (i[:, None] - j[None, :]).abs()
 
 
 def head_metrics(

@@ -9,7 +9,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attnviz.models.layers import LayerRecord
+from attnviz.models.layers import LayerRecord, of_heads
+from attnviz.models.stream import CELLS, blocks
 
 ROWS = 8  # sampled rows a layer
 COMPARE_UP_TO = 1024  # tokens up to which a second, plain run is compared
@@ -54,19 +55,21 @@ def check_layer(
     length = record.n_queries
     step = -(-length // ROWS)
     rows = slice((length - 1) % step, length, step)  # the last row is always among them
+    group = record.n_heads // values.shape[0]
+    forbidden = _forbidden(record, mask, rows)  # (1 or heads, rows, keys)
     output_error = row_sum_error = leak = 0.0
-    for head in range(record.n_heads):
-        some = slice(head, head + 1)
-        weights = record.weights(some, rows, slice(None))[0]  # (rows, keys)
-        value = values[head // (record.n_heads // values.shape[0])].to(weights.dtype)
-        expected = output[head, rows].to(weights.dtype)
+    for some in blocks(record.n_heads, max(1, CELLS // (ROWS * length))):
+        weights = record.weights(some, rows, slice(None))  # (heads, rows, keys)
+        value = values[[head // group for head in range(some.start, some.stop)]]
+        expected = output[some, rows].to(weights.dtype)
         largest = max(1.0, float(expected.abs().max()))
-        output_error = max(output_error, float((weights @ value - expected).abs().max()) / largest)
-        totals = weights.sum(-1) + _sink(record, head, rows)
-        forbidden = _forbidden(record, mask, head, rows)
-        wanted = (~forbidden).any(-1).to(totals.dtype)  # an empty row sums to 0
+        error = float((weights @ value.to(weights.dtype) - expected).abs().max()) / largest
+        outside = of_heads(forbidden, some)
+        totals = weights.sum(-1) + _sink(record, some, rows)
+        wanted = (~outside).any(-1).to(totals.dtype)  # an empty row sums to 0
+        output_error = max(output_error, error)
         row_sum_error = max(row_sum_error, float((totals - wanted).abs().max()))
-        leak = max(leak, float((weights * forbidden).max()))
+        leak = max(leak, float((weights * outside).max()))
     return LayerCheck(output_error, row_sum_error, leak)
 
 
@@ -118,20 +121,20 @@ def _within(error: float) -> str:
     return f"within {error:.0e}" if error else "exactly"
 
 
-def _sink(record: LayerRecord, head: int, rows: slice) -> Tensor | float:
+def _sink(record: LayerRecord, heads: slice, rows: slice) -> Tensor | float:
     """The weight that each row gives to the layer's learned sink."""
     if record.sinks is None or record.row_max is None or record.row_log_sum is None:
         return 0.0
-    level = record.row_max[head, rows] + record.row_log_sum[head, rows]
-    return (record.sinks[head] - level).exp()
+    level = record.row_max[heads, rows] + record.row_log_sum[heads, rows]
+    return (record.sinks[heads, None] - level).exp()
 
 
 def _forbidden(
-    record: LayerRecord, mask: Tensor | None, head: int, rows: slice
-) -> Bool[Tensor, "rows keys"]:
+    record: LayerRecord, mask: Tensor | None, rows: slice
+) -> Bool[Tensor, "#heads rows keys"]:
     i, j = record.positions(rows, slice(None))
     if mask is None:
-        seen = torch.ones(len(i), len(j), dtype=torch.bool, device=i.device)
-        return j[None, :] > i[:, None] if record.rule.causal else ~seen
-    part = mask[0, head if mask.shape[1] > 1 else 0].expand(record.n_queries, -1)[rows]
+        ahead = j[None, None, :] > i[None, :, None]
+        return ahead if record.rule.causal else torch.zeros_like(ahead)
+    part = mask[0].expand(-1, record.n_queries, -1)[:, rows]
     return ~part if part.dtype == torch.bool else part <= torch.finfo(part.dtype).min / 2

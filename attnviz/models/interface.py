@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -23,6 +23,7 @@ from attnviz.errors import ModelError
 NAME = "attnviz"
 
 
+@runtime_checkable
 class Listener(Protocol):
     """Whoever wants each attention call of a run, and answers with its output."""
 

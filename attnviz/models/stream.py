@@ -8,13 +8,14 @@ computed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.metrics.heads import NAMES, mean_rows, row_metrics
-from attnviz.models.layers import LayerRecord
+from attnviz.metrics.heads import NAMES, key_gaps, mean_rows, row_metrics
+from attnviz.models.layers import LayerRecord, of_heads
 
 ROWS = 256
 CELLS = 2**19  # of a block, all its heads together: 2 MiB in float32
@@ -55,14 +56,18 @@ def stream(
     if values is not None:
         output = torch.empty(heads, n_queries, values.shape[-1], dtype=dtype, device=where)
 
-    for rows in _blocks(n_queries, ROWS):
+    for rows in blocks(n_queries, ROWS):
         cols = record.rule.reach(rows, n_keys)
-        per_block = max(1, CELLS // ((rows.stop - rows.start) * (cols.stop - cols.start)))
-        for some in _blocks(heads, per_block):
-            p, top, log_sum = _softmax(record, some, rows, cols)
-            row_max[some, rows], row_log_sum[some, rows] = top, log_sum
+        blocked = record.blocked(rows, cols)
+        gaps = key_gaps(rows, cols, where).to(dtype)
+        for some in blocks(heads, max(1, CELLS // gaps.numel())):
+            soft = _softmax(record, some, rows, cols, blocked)
+            p = soft.weights
+            row_max[some, rows], row_log_sum[some, rows] = soft.row_max, soft.row_log_sum
             overview[some].index_add_(1, bins_q[rows], p @ pool[cols])
-            numbers[some, rows] = row_metrics(p, rows.start, cols.start)
+            numbers[some, rows] = row_metrics(
+                p, rows.start, cols.start, gaps=gaps, entropy=soft.entropy
+            )
             if values is not None and output is not None:
                 group = heads // values.shape[0]
                 v = values[[h // group for h in range(some.start, some.stop)]][:, cols]
@@ -82,26 +87,44 @@ def bins(length: int, size: int) -> Tensor:
     return torch.arange(length) * size // length
 
 
+class _Softmax(NamedTuple):
+    weights: Tensor  # (heads, rows, keys)
+    row_max: Tensor  # (heads, rows), as are the others
+    row_log_sum: Tensor
+    entropy: Tensor
+
+
 def _softmax(
-    record: LayerRecord, heads: slice, rows: slice, cols: slice
-) -> tuple[Tensor, Tensor, Tensor]:
-    """(weights, row maximum, row log-sum) of a block that holds every key its rows see."""
-    p = record.scores(heads, rows, cols)
-    top = p.amax(-1)  # (heads, rows)
-    empty = top == torch.finfo(p.dtype).min  # no allowed key at all
+    record: LayerRecord, heads: slice, rows: slice, cols: slice, blocked: Tensor | None
+) -> _Softmax:
+    """The softmax of a block that holds every key its rows see.
+
+    The log-sum and the entropy come from the weights without another exp or log a cell: the
+    largest weight is exp(0 - log sum), and -sum p ln p = log sum - sum p (s - max).
+    """
+    s = record.scores(heads, rows, cols)
+    floor = torch.finfo(s.dtype).min  # finite, so that 0 weight times it stays 0
+    if blocked is not None:
+        s.masked_fill_(of_heads(blocked, heads), floor)
+    top = s.amax(-1)  # (heads, rows)
+    empty = top == floor  # no allowed key at all
+    s -= top[..., None]
+    p = s.softmax(-1)
+    log_sum = -p.amax(-1).log()
     if record.sinks is not None:
-        sink = record.sinks[heads, None].to(p.dtype)
-        top = torch.maximum(top, sink)
-    total = p.sub_(top[..., None]).exp_().sum(-1)
-    if record.sinks is not None:
-        total += (sink - top).exp()
-    log_sum = total.log()
-    # A row without a key has no weight anywhere, rather than the same on every key.
-    log_sum[empty] = torch.inf
-    p /= total[..., None]
-    p.masked_fill_(empty[..., None], 0.0)
-    return p, top, log_sum
+        # One more logit a row: the sum grows by its share, and it may be the largest.
+        sink = record.sinks[heads, None].to(s.dtype) - top
+        share = torch.nn.functional.softplus(sink - log_sum, threshold=50)
+        log_sum = log_sum + share
+        p *= (-share).exp()[..., None]
+    entropy = log_sum * p.sum(-1) - (p * s).sum(-1)
+    if bool(empty.any()):
+        # A row without a key has no weight anywhere, rather than the same on every key.
+        p.masked_fill_(empty[..., None], 0.0)
+        log_sum[empty] = torch.inf
+        entropy[empty] = 0.0
+    return _Softmax(p, top, log_sum, entropy)
 
 
-def _blocks(length: int, step: int) -> list[slice]:
+def blocks(length: int, step: int) -> list[slice]:
     return [slice(start, min(start + step, length)) for start in range(0, length, step)]
