@@ -29,16 +29,16 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         help="Only numbers that divide the query heads: every key/value head serves equally many.",
     )
     masked = controls.toggle("Causal mask", key="causal", default=True)
-    more = st.popover("Text and seed", icon=":material/tune:")
+    with st.popover("Text and seed", icon=":material/tune:"):
+        source = own_input("The keys to the cabinet are on the table")
 
 try:
     with st.spinner("Loading PyTorch and the tokenizer"):
-        with more:
-            source = own_input("The keys to the cabinet are on the table", WIDTH)
+        inputs = source.inputs(WIDTH)
         runs = {
             kv: av.run(
                 "grouped_query",
-                source.inputs,
+                inputs,
                 n_heads=n_heads,
                 n_kv_heads=kv,
                 mask=av.masks.causal() if masked else None,
@@ -86,6 +86,8 @@ if alike.open:
 if formula.open:
     with formula:
         page.lesson("heads")
+        for note in inputs.notes:
+            st.markdown(f"- {note}")
 if code.open:
     with code:
-        st.code(figures.heads_code(source.code, trace), wrap_lines=True)
+        st.code(figures.heads_code(source.code(WIDTH), trace), wrap_lines=True)

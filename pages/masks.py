@@ -7,10 +7,9 @@ from attnviz.components.explorer import explorer
 from attnviz.errors import AttnvizError
 from attnviz.figures import conventions, empty_rows
 from attnviz.figures import masks as figures
-from attnviz.ui import controls, page, selection
-from attnviz.ui.own_input import own_input
+from attnviz.ui import page, selection
+from attnviz.ui.mask_controls import mask_controls
 
-FAMILIES = ["causal", "bidirectional", "sliding window", "prefix", "padding"]
 WIDTH = 16  # channels: few enough to draw each
 
 page.head(
@@ -18,44 +17,16 @@ page.head(
     "A mask decides which query (row) may read which key (column). What it hides gets no weight, "
     "and each row shares out its one unit of attention among the keys that are left.",
 )
-
-with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-    families = st.pills(
-        "Masks",
-        FAMILIES,
-        selection_mode="multi",
-        default=["causal"],
-        key="mask",
-        bind="query-params",
-        wrap=True,
-    )
-    join = controls.segment(
-        "Joined by",
-        ["and", "or"],
-        key="join",
-        help="and: a pair must be allowed by every chosen mask. or: by at least one.",
-    )
-    invert = controls.toggle(
-        "Invert (not)", key="not", help="Allow what is hidden, and hide the rest."
-    )
-    more = st.popover("Text and sizes", icon=":material/tune:")
+choices = mask_controls()
 
 try:
     with st.spinner("Loading PyTorch and the tokenizer"):
         from attnviz.masks.choice import Sizes, choose
 
-        with more:
-            window = controls.number(
-                "Window (keys, its own included)", 1, 64, key="window", default=3
-            )
-            prefix = controls.number("Prefix (keys)", 0, 64, key="prefix", default=2)
-            padded = controls.number(
-                "Padding (filler keys at the end)", 0, 63, key="padded", default=2
-            )
-            source = own_input("The cat sat down because the mat was warm", WIDTH)
-        inputs, seed = source.inputs, source.seed
-        sizes = Sizes(window, prefix, length=max(inputs.length - padded, 0))
-        mask = choose(families, sizes, join=join, invert=invert)
+        inputs = choices.source.inputs(WIDTH)
+        sizes = Sizes(choices.window, choices.prefix, max(inputs.length - choices.filler, 0))
+        mask = choose(choices.families, sizes, join=choices.join, invert=choices.invert)
+        seed = choices.source.seed
         unmasked = av.run("scaled_dot_product", inputs, seed=seed)
         masked = av.run("scaled_dot_product", inputs, mask=mask, seed=seed, empty_rows="zero")
 except AttnvizError as problem:
@@ -110,6 +81,8 @@ if empty.open:
 if formula.open:
     with formula:
         page.lesson("masks")
+        for note in inputs.notes:
+            st.markdown(f"- {note}")
 if code.open:
     with code:
-        st.code(figures.mask_code(source.code, mask, seed), wrap_lines=True)
+        st.code(figures.mask_code(choices.source.code(WIDTH), mask, seed), wrap_lines=True)

@@ -56,7 +56,7 @@ def conventions(trace: av.Trace) -> tuple[Convention, ...]:
         ),
     )
     shown = [
-        Convention(name, taken_by, _chart(name, mask[0, 0], allowed[0, 0], trace))
+        Convention(name, taken_by, _chart(name, mask[0, 0], allowed[0, 0]))
         for name, taken_by, mask in whole
     ]
     name, taken_by = "Key padding, True blocks", "nn.MultiheadAttention: key_padding_mask"
@@ -64,36 +64,32 @@ def conventions(trace: av.Trace) -> tuple[Convention, ...]:
         padding = masks.to_key_padding(allowed)
     except AttnvizError as problem:
         return (*shown, Convention(name, taken_by, None, str(problem)))
-    chart = _chart(name, padding, allowed[0, 0, :1], trace)
+    chart = _chart(name, padding, allowed[0, 0, :1])
     return (*shown, Convention(name, taken_by, chart))
 
 
-def _chart(name: str, mask: Any, allowed: Any, trace: av.Trace) -> alt.LayerChart:
+# Cells bring their own ground, so that their words are legible on any page: (ground, ink).
+_ALLOWED, _BLOCKED = ("#f4f5f7", "#1d2530"), ("#5f6772", "#ffffff")
+
+
+def _chart(name: str, mask: Any, allowed: Any) -> alt.LayerChart:
+    """A table of the mask's own entries, the blocked ones on dark ground in every convention."""
+    entries = mask[:SHOWN, :SHOWN].tolist()
+    open_ = allowed[:SHOWN, :SHOWN].tolist()
     rows = [
-        {
-            "query": query,
-            "key": key,
-            "entry": _word(mask[query, key].item()),
-            "blocked": not bool(allowed[query, key]),
-            "query token": trace.query_tokens[query],
-            "key token": trace.key_tokens[key],
-        }
-        for query in range(min(SHOWN, mask.shape[0]))
-        for key in range(min(SHOWN, mask.shape[1]))
+        (query, key, _word(entry), *(_ALLOWED if open_[query][key] else _BLOCKED))
+        for query, line in enumerate(entries)
+        for key, entry in enumerate(line)
     ]
-    base = alt.Chart(pd.DataFrame(rows), title=name).encode(
+    table = pd.DataFrame(rows, columns=["query", "key", "entry", "ground", "ink"])
+    base = alt.Chart(table, title=name).encode(
         alt.X("key:O", title="key (position)", axis=alt.Axis(labelAngle=0)),
         alt.Y("query:O", title="query (position)"),
-        tooltip=["query", "query token", "key", "key token", "entry"],
     )
     cells = base.mark_rect(stroke="#8c8c8c", strokeWidth=0.5).encode(
-        # Cells bring their own ground, so that their words are legible on any page.
-        color=alt.condition("datum.blocked", alt.value("#5f6772"), alt.value("#f4f5f7")),
+        alt.Color("ground:N", scale=None)
     )
-    words = base.mark_text(fontSize=12).encode(
-        text="entry:N",
-        color=alt.condition("datum.blocked", alt.value("#ffffff"), alt.value("#1d2530")),
-    )
+    words = base.mark_text(fontSize=12).encode(alt.Text("entry:N"), alt.Color("ink:N", scale=None))
     return alt.LayerChart(layer=[cells, words], height=300)
 
 

@@ -79,9 +79,9 @@ def _bars(table: pd.DataFrame, column: str, title: str, unit: str) -> alt.LayerC
         ),
     )
     bars = base.mark_bar(color=palette.ACCENTS["value"][0]).encode(
-        tooltip=["arrangement", alt.Tooltip(column, format=",d")]
+        alt.Tooltip(f"{column}:Q", format=",d")
     )
     numbers = base.mark_text(align="left", dx=4, color="#767676").encode(
-        text=alt.Text(f"{column}:Q", format=",d")
+        alt.Text(f"{column}:Q", format=",d")
     )
     return alt.LayerChart(layer=[bars, numbers], height=240, title=title)

@@ -133,7 +133,7 @@ def sharing_chart(n_heads: int, n_kv_heads: int) -> alt.LayerChart:
     lines = (
         alt.Chart(links)
         .mark_rule(stroke="#8c8c8c", strokeWidth=1.5)
-        .encode(across, down, x2="x2:Q", y2="row2:N")
+        .encode(across, down, alt.X2("x2"), alt.Y2("row2"))
     )
     roomy = n_heads <= 8
     marks = (
@@ -142,11 +142,11 @@ def sharing_chart(n_heads: int, n_kv_heads: int) -> alt.LayerChart:
         .encode(
             across,
             down,
-            color=alt.Color("row:N", legend=None).scale(
+            alt.Color("row:N", legend=None).scale(
                 domain=list(rows),
                 range=[palette.ACCENTS[word][0] for word in ("value", "key", "query")],
             ),
-            shape=alt.Shape("row:N", legend=None).scale(
+            alt.Shape("row:N", legend=None).scale(
                 domain=list(rows), range=["square", "square", "circle"]
             ),
         )
@@ -154,7 +154,7 @@ def sharing_chart(n_heads: int, n_kv_heads: int) -> alt.LayerChart:
     names = (
         alt.Chart(spots)
         .mark_text(color="white", fontSize=12 if roomy else 9, fontWeight="bold")
-        .encode(across, down, text="name:N")
+        .encode(across, down, alt.Text("name:N"))
     )
     title = f"{n_heads} query heads read {n_kv_heads} key/value head{'s' * (n_kv_heads > 1)}"
     return alt.LayerChart(layer=[lines, marks, names], height=190, title=title)

@@ -126,7 +126,7 @@ def keys_seen_chart(masked: av.Trace) -> alt.Chart:
             alt.Y("keys:Q", title=f"keys (of {n_keys})", axis=alt.Axis(tickMinStep=1)).scale(
                 domain=[0, n_keys]
             ),
-            tooltip=["query", "keys"],
+            alt.Tooltip("keys:Q"),
         )
         .properties(height=260)
     )

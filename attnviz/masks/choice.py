@@ -28,7 +28,7 @@ class Sizes:
 FAMILIES: dict[str, Callable[[Sizes], Mask]] = {
     "causal": lambda sizes: causal(),
     "bidirectional": lambda sizes: bidirectional(),
-    "sliding window": lambda sizes: sliding_window(sizes.window),
+    "window": lambda sizes: sliding_window(sizes.window),
     "prefix": lambda sizes: prefix(sizes.prefix),
     "padding": lambda sizes: padding([sizes.length]),
 }
@@ -43,7 +43,7 @@ def choose(
 ) -> Mask:
     """The named families joined by "and" or "or", in the order of FAMILIES; none: bidirectional.
 
-    >>> choose(["sliding window", "causal"], Sizes(window=2))
+    >>> choose(["window", "causal"], Sizes(window=2))
     causal() & sliding_window(2)
     """
     unknown = [word for word in families if word not in FAMILIES]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attnviz.errors import AttnvizError
 from attnviz.settings import settings
 from attnviz.ui import controls
 
 if TYPE_CHECKING:
-    import attnviz as av
+    from attnviz.inputs import Inputs
 
 LONGEST = 64
 """Tokens: every pair of them is drawn, and should be legible."""
@@ -18,20 +18,43 @@ LONGEST = 64
 
 @dataclass(frozen=True)
 class OwnInput:
-    """What the controls chose: the inputs, the seed, and the Python that makes the inputs."""
+    """What the controls ask for, before anything heavy is imported."""
 
-    inputs: av.Inputs
+    text: str | None  # None: random vectors
+    length: int  # of random vectors
+    embedding: str
+    positions: str
     seed: int  # also for a variant's own weights
-    code: str
+
+    def inputs(self, d_model: int) -> Inputs:
+        """The inputs themselves. Raises AttnvizError for an empty or too long text."""
+        from attnviz.inputs import random_inputs, text_inputs
+
+        if self.text is None:
+            return random_inputs(self.length, **self._options(d_model))
+        if len(self.text) > settings().max_characters:
+            raise AttnvizError(
+                f"The text has {len(self.text):,} characters and at most "
+                f"{settings().max_characters:,} are read here; shorten it."
+            )
+        return text_inputs(self.text, max_tokens=LONGEST, **self._options(d_model))
+
+    def code(self, d_model: int) -> str:
+        """The Python that makes the same inputs."""
+        function, first = "text_inputs", repr(self.text)
+        if self.text is None:
+            function, first = "random_inputs", str(self.length)
+        options = (f"{word}={value!r}" for word, value in self._options(d_model).items())
+        return f"av.{function}({', '.join([first, *options])})"
+
+    def _options(self, d_model: int) -> dict[str, Any]:
+        options = {"d_model": d_model, "seed": self.seed, "positions": self.positions}
+        return options if self.text is None else options | {"embedding": self.embedding}
 
 
-def own_input(default: str, d_model: int) -> OwnInput:
-    """Draw the controls and return what they choose.
-
-    Raises AttnvizError, in a sentence, for an empty or too long text.
-    """
-    from attnviz.inputs import random_inputs, text_inputs
-
+def own_input(default: str) -> OwnInput:
+    """Draw the controls and return what they choose."""
+    text, length, embedding = None, 0, "random"
     source = controls.segment(
         "Input", ["text", "random"], key="input", help="A text of yours, or random vectors."
     )
@@ -48,19 +71,4 @@ def own_input(default: str, d_model: int) -> OwnInput:
         length = controls.number("Tokens", 1, LONGEST, key="length", default=8)
     positions = controls.segment("Positions", ["none", "sinusoidal", "rotary"], key="positions")
     seed = controls.number("Seed", 0, 9999, key="seed", default=0)
-    if source == "random":
-        options = {"d_model": d_model, "seed": seed, "positions": positions}
-        return OwnInput(random_inputs(length, **options), seed, _call("random", length, options))
-    if len(text) > settings().max_characters:
-        raise AttnvizError(
-            f"The text has {len(text):,} characters and at most {settings().max_characters:,} are "
-            f"read here; shorten it."
-        )
-    options = {"d_model": d_model, "seed": seed, "embedding": embedding, "positions": positions}
-    inputs = text_inputs(text, max_tokens=LONGEST, **options)
-    return OwnInput(inputs, seed, _call("text", text, options))
-
-
-def _call(kind: str, first: str | int, options: dict[str, str | int]) -> str:
-    rest = ", ".join(f"{word}={value!r}" for word, value in options.items())
-    return f"av.{kind}_inputs({first!r}, {rest})"
+    return OwnInput(text, length, embedding, positions, seed)

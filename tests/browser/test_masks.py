@@ -27,7 +27,7 @@ def test_choosing_a_mask_redraws_the_figure_and_lands_in_the_link(
     expect(figure(page)).to_have_attribute("aria-label", re.compile("causal and sliding window 3"))
     wait_idle(page)
     assert page.get_by_text("57 of 81 pairs are hidden").is_visible()
-    assert parse_qs(urlsplit(page.url).query)["mask"] == ["causal", "sliding window"]
+    assert parse_qs(urlsplit(page.url).query)["mask"] == ["causal,window"]
     again = visit(f"/masks?{urlsplit(page.url).query}")
     assert again.get_by_text("57 of 81 pairs are hidden").is_visible()
 

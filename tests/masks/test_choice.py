@@ -16,11 +16,11 @@ SIZES = Sizes(window=3, prefix=2, length=4)
     [
         ([], {}, masks.bidirectional()),
         (["causal"], {}, masks.causal()),
-        (["sliding window", "causal"], {}, masks.causal() & masks.sliding_window(3)),
+        (["window", "causal"], {}, masks.causal() & masks.sliding_window(3)),
         (["causal", "prefix"], {"join": "or"}, masks.causal() | masks.prefix(2)),
         (["padding"], {"invert": True}, ~masks.padding([4])),
         (
-            ["causal", "sliding window", "padding"],
+            ["causal", "window", "padding"],
             {"join": "and", "invert": True},
             ~(masks.causal() & masks.sliding_window(3) & masks.padding([4])),
         ),

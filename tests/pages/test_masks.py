@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.masks.choice import FAMILIES
+from attnviz.ui.mask_controls import MASKS
 from attnviz.ui.page import CAUTIONS
 
 PAGE = Path(__file__).parents[2] / "pages" / "masks.py"
@@ -15,7 +16,7 @@ PAGE = Path(__file__).parents[2] / "pages" / "masks.py"
 pytestmark = pytest.mark.models  # the tokenizer is SmolLM2's
 
 
-def open_page(**query: str | list[str]) -> AppTest:
+def open_page(**query: str) -> AppTest:
     app = AppTest.from_file(str(PAGE), default_timeout=60)
     for word, value in query.items():
         app.query_params[word] = value
@@ -38,17 +39,19 @@ def test_opens_with_one_question_a_causal_mask_and_its_cautions():
 
 
 def test_offers_every_family_there_is():
-    assert list(open_page().pills(key="mask").options) == list(FAMILIES)
+    assert list(MASKS) == list(FAMILIES)
+    assert list(open_page().pills(key="mask").options) == list(MASKS.values())
 
 
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ({"mask": ["causal", "sliding window"], "window": "2"}, "64 of 81 pairs are hidden"),
-        ({"mask": ["causal", "prefix"], "join": "or", "prefix": "3"}, "33 of 81 pairs"),
-        ({"mask": ["causal"], "not": "true"}, "45 of 81 pairs are hidden"),
-        ({"mask": ["padding"], "padded": "4"}, "36 of 81 pairs are hidden"),
-        ({"mask": ["bidirectional"]}, "0 of 81 pairs are hidden"),
+        ({"mask": "causal,window", "window": "2"}, "64 of 81 pairs are hidden"),
+        ({"mask": "causal,prefix", "join": "or", "prefix": "3"}, "33 of 81 pairs"),
+        ({"mask": "causal", "not": "true"}, "45 of 81 pairs are hidden"),
+        ({"mask": "padding", "padding": "4"}, "36 of 81 pairs are hidden"),
+        ({"mask": "bidirectional"}, "0 of 81 pairs are hidden"),
+        ({"mask": "none"}, "0 of 81 pairs are hidden"),
         ({"input": "random", "length": "4"}, "6 of 16 pairs are hidden"),
     ],
 )
@@ -64,7 +67,7 @@ def test_hostile_values_in_a_link_fall_back():
 
 
 def test_a_query_without_a_key_is_drawn_and_explained():
-    app = open_page(mask="padding", padded="0", tab="A query with no key", **{"not": "true"})
+    app = open_page(mask="padding", padding="0", tab="A query with no key", **{"not": "true"})
     assert "9 queries see no key: their weights and output are drawn as zeros" in texts(app)
     (table,) = app.dataframe
     assert len(table.value) == 8
@@ -72,7 +75,7 @@ def test_a_query_without_a_key_is_drawn_and_explained():
 
 
 def test_more_padding_than_tokens_hides_all():
-    assert "81 of 81 pairs are hidden" in texts(open_page(mask="padding", padded="63"))
+    assert "81 of 81 pairs are hidden" in texts(open_page(mask="padding", padding="63"))
 
 
 @pytest.mark.parametrize("tab", ["Keys seen", "Other conventions", "Formula and sources", "Code"])
