@@ -1,3 +1,69 @@
+"""How much memory a context costs, for 67 models or a design of one's own."""
+
 import streamlit as st
 
-st.title("kv_cache")
+from attnviz import kv_cache as kv
+from attnviz.errors import AttnvizError
+from attnviz.figures import kv_cache as figures
+from attnviz.kv_cache.words import readable
+from attnviz.ui import kv_controls, kv_panels, page
+
+page.head(
+    "How much memory does the cache take?",
+    "To write the next token, a model keeps keys and values (or a latent, or a state) of the "
+    "tokens before it. Here is how many bytes that is, layer by layer.",
+)
+choice = kv_controls.choose()
+dark = st.context.theme.type == "dark"
+
+try:
+    spec = choice.spec()
+    options = {
+        "dtype": choice.dtype,
+        "state_dtype": choice.state_dtype,
+        "encoder_length": choice.encoder_length,
+    }
+    size = kv.size(spec, choice.length, choice.batch, **options)
+    fits = {"memory_bytes": kv.gib(choice.memory_gib), "weights_bytes": kv.gib(choice.weights_gib)}
+    room = kv.longest_context(spec, batch=choice.batch, **fits, **options)
+    users = kv.most_sequences(spec, length=choice.length, **fits, **options)
+except AttnvizError as problem:
+    page.error(problem)
+    st.stop()
+others = [other for other in kv.alternatives(spec) if other.layers != spec.layers]
+
+numbers, curve = st.columns([2, 5], gap="large")
+with numbers:
+    kv_panels.numbers(size, room, users, choice.memory_gib)
+with curve:
+    if size.spec.counts.keys() == {"none"}:
+        page.plain(
+            "An encoder reads its whole input at once: it keeps no cache, and nothing grows."
+        )
+    else:
+        st.vega_lite_chart(
+            spec=figures.growth(size, others, dark=dark),
+            width="stretch",
+            alt=f"Cache of {spec.name} against context: {readable(size.total_bytes)} at "
+            f"{size.length:,} tokens, beside the same shape as MHA, GQA, MQA and MLA.",
+        )
+st.vega_lite_chart(
+    spec=figures.stack(size, dark=dark),
+    width="stretch",
+    alt=f"Bytes of each of the {spec.n_layers} layers of {spec.name}.",
+)
+page.caution("equal_cache", "mla_not_gqa")
+
+formula, compare, fitting, source, lesson = st.tabs(
+    ["Formula", "Designs side by side", "What fits where", "Where this comes from", "Lesson"]
+)
+with formula:
+    kv_panels.formula(size)
+with compare:
+    kv_panels.comparison([spec, *others], choice, size, options, fits)
+with fitting:
+    kv_panels.cards(spec, choice, options)
+with source:
+    kv_panels.provenance(spec)
+with lesson:
+    page.lesson("kv_cache")

@@ -6,6 +6,7 @@ fixed, sub-byte tensors are rounded), but it never falls, so a search on the siz
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -67,16 +68,19 @@ def longest_context(
             0,
             f"The fixed part alone takes {start.total_bytes:,} bytes; {free:,} are free.",
         )
-    windows = [getattr(layer, "window", 0) for layer, _count in spec.groups]
-    settled = at(max(windows, default=0))
-    if not settled.bytes_per_token and settled.total_bytes <= free:
-        return Room(
-            None,
-            free,
-            settled.total_bytes,
-            f"No limit: the cache stops growing at {settled.total_bytes:,} bytes.",
-        )
-    count = _last(lambda length: at(length).total_bytes <= free)
+    settled = at(max((getattr(layer, "window", 0) for layer, _count in spec.groups), default=0))
+    guess = 0
+    if settled.total_bytes <= free:
+        if not settled.bytes_per_token:
+            return Room(
+                None,
+                free,
+                settled.total_bytes,
+                f"No limit: the cache stops growing at {settled.total_bytes:,} bytes.",
+            )
+        each = batch * settled.bytes_per_token  # beyond every window growth is steady
+        guess = settled.length + int((free - settled.total_bytes) // each)
+    count = _last(lambda length: at(length).total_bytes <= free, guess)
     return Room(count, free, at(count).total_bytes, "One more token would not fit.")
 
 
@@ -108,12 +112,22 @@ def _no_room(memory_bytes: int, weights_bytes: int) -> Room:
     )
 
 
-def _last(fits) -> int:
-    """The largest n with fits(n), given fits(0) and that it fails from some n on."""
-    high = 1
-    while fits(high):
-        high *= 2
-    low = high // 2
+def _last(fits: Callable[[int], bool], guess: int) -> int:
+    """The largest n with fits(n), given fits(0) and that it fails from some n on.
+
+    Strides that double, from the guess, find a bracket; halving it finds n.
+    """
+    stride = 1
+    if fits(guess):
+        low = guess
+        while fits(low + stride):
+            low, stride = low + stride, 2 * stride
+        high = low + stride
+    else:
+        high = guess
+        while high > stride and not fits(high - stride):
+            high, stride = high - stride, 2 * stride
+        low = max(high - stride, 0)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)

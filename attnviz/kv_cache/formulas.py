@@ -38,7 +38,11 @@ class Formula:
         if not self.terms:
             return r"\text{bytes} = 0"
         lines = r" \\ &\quad + ".join(term.symbols for term in self.terms)
-        return r"\begin{aligned}\text{bytes} = B \times \big( & " + lines + r"\big)\end{aligned}"
+        return (
+            r"\begin{aligned} &\text{bytes} = B \times \big( \\ &\quad "
+            + lines
+            + r" \big) \end{aligned}"
+        )
 
     @property
     def plain(self) -> str:

@@ -1,0 +1,287 @@
+"""Pictures of caches: growth against context, and the stack layer by layer.
+
+These are Vega-Lite specs as plain dictionaries: building and checking the same two charts through
+Altair's classes takes 300 ms, for every moved slider. A test has Altair check them instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log2
+from typing import Any
+
+from attnviz.errors import AttnvizError
+from attnviz.kv_cache import CacheSpec, Size, size
+from attnviz.kv_cache.words import readable, stores
+
+Spec = dict[str, Any]
+
+KINDS: dict[str, tuple[str, str]] = {  # kind: (on a light page, on a dark page)
+    "full": ("#33679C", "#7FB2E5"),
+    "sliding": ("#88B4DC", "#47739F"),
+    "latent": ("#A0459A", "#DB8BD5"),
+    "linear": ("#B98200", "#E0B04A"),
+    "cross": ("#5E6B2E", "#AEBB73"),
+    "none": ("#9A9A9A", "#767676"),
+}
+"""A colour a kind. None of them is a query's, key's or value's."""
+
+_INK, _SOFT, _BOLD = ("#1d2530", "#e6e9ee"), ("#6b7280", "#9aa3af"), ("#0b5fa5", "#7cc4ff")
+_DASHES = ((6, 3), (2, 2), (10, 3, 2, 3), (1, 3), (4, 4))
+_HEIGHT = 400
+_PLOT = 280  # pixels of it between title and axis
+_TEXT = 17  # pixels from one name to the next
+_LONGEST = 14  # letters of a name at its line; a longer one would leave a phone no curve
+_BYTES = " : ".join(
+    f"datum.value >= {1024**power} ? format(datum.value / {1024**power}, ',') + ' {unit}'"
+    for power, unit in ((5, "PiB"), (4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB"))
+)
+_TOKENS = (
+    "datum.value >= 1048576 ? format(datum.value / 1048576, ',') + 'M' : "
+    "datum.value >= 1024 ? format(datum.value / 1024, ',') + 'K' : datum.value"
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A design's bytes at one length."""
+
+    design: str
+    tokens: int
+    bytes: int
+    size: str  # the bytes in words
+
+
+def points(specs: Sequence[CacheSpec], at: Size, *, shortest: int = 128) -> list[Point]:
+    """Each design along the context, under the settings of `at`.
+
+    Three lengths to an octave, with each window's own length, where its curve bends, the longest
+    context that a model states, and that of `at`.
+    """
+    end = max(*(spec.max_context or 0 for spec in specs), at.length, 1024 * shortest)
+    octaves = range(3 * floor(log2(shortest)), ceil(3 * log2(end)) + 1)
+    steps = {round(2 ** (step / 3)) for step in octaves}
+    windows = {getattr(layer, "window", 0) for spec in specs for layer, _count in spec.groups}
+    lengths = sorted(n for n in steps | windows | {at.length, end} if shortest <= n <= end)
+    settings = (at.batch, at.dtype, at.state_dtype, at.encoder_length)
+    found = []
+    for spec in specs:
+        for length in lengths:
+            total = size(spec, length, *settings).total_bytes
+            found.append(Point(spec.name, length, total, readable(total)))
+    return found
+
+
+def growth(at: Size, others: Sequence[CacheSpec], *, dark: bool = False) -> Spec:
+    """Bytes against context, both on log axes: the design of `at` bold, the others beside it."""
+    specs = [at.spec, *others]
+    drawn = [point for point in points(specs, at) if point.bytes]
+    if not drawn:
+        raise AttnvizError(f"{at.spec.name} keeps no cache: there is no curve to draw.")
+    ink, soft, bold = _INK[dark], _SOFT[dark], _BOLD[dark]
+    low, high = _decades([point.bytes for point in drawn])
+    levels = _ticks(low, high)
+    shortest, longest = drawn[0].tokens, drawn[-1].tokens
+    ends = [point for point in drawn if point.tokens == longest]
+    seen = at.total_bytes > 0 and at.length >= shortest
+    here = [{"tokens": at.length, "bytes": at.total_bytes}] if seen else []
+
+    x = {
+        "field": "tokens",
+        "type": "quantitative",
+        "title": "Context in tokens (log scale, K = 1,024)",
+        "scale": {"type": "log", "base": 2, "domain": [shortest, longest], "nice": False},
+        "axis": {"values": _powers(shortest, longest), "labelExpr": _TOKENS, "grid": False},
+    }
+    y = {
+        "field": "bytes",
+        "type": "quantitative",
+        "title": "Cache in bytes (log scale)",
+        "scale": {"type": "log", "base": 2, "domain": [low, high], "nice": False},
+        "axis": {"values": levels, "labelExpr": f"{_BYTES} : datum.value", "grid": False},
+    }
+    both = {"x": x, "y": y}
+    emphasis = {"test": "datum.place == 0", "value": bold}
+    layers = [
+        {
+            "data": {"name": "levels"},
+            "mark": {"type": "rule", "color": soft, "opacity": 0.25},
+            "encoding": {**both, "x2": {"field": "end"}},
+        },
+        {
+            "data": {"name": "curves"},
+            "mark": {"type": "line", "clip": True},
+            "encoding": {
+                **both,
+                "detail": {"field": "design", "type": "nominal"},
+                "color": {"condition": emphasis, "value": soft},
+                "strokeWidth": {"condition": {**emphasis, "value": 3.5}, "value": 1.5},
+                "strokeDash": {
+                    "field": "place",
+                    "type": "nominal",
+                    "legend": None,
+                    "scale": {
+                        "domain": list(range(len(specs))),
+                        "range": [[1, 0], *(list(_DASHES[i % 5]) for i in range(len(others)))],
+                    },
+                },
+            },
+        },
+        {
+            "data": {"name": "curves"},
+            "mark": {"type": "point", "opacity": 0, "size": 90},
+            "encoding": {
+                **both,
+                "tooltip": [
+                    _tip("design", "Design"),
+                    _tip("tokens", "Context in tokens", ","),
+                    _tip("bytes", "Bytes", ","),
+                    _tip("size", "Size"),
+                ],
+            },
+        },
+        {
+            "data": {"name": "here"},
+            "mark": {"type": "rule", "color": ink, "strokeDash": [2, 3], "opacity": 0.6},
+            "encoding": {"x": x},
+        },
+        {
+            "data": {"name": "here"},
+            "mark": {"type": "point", "color": bold, "filled": True, "size": 110, "opacity": 1},
+            "encoding": both,
+        },
+        {
+            "data": {"name": "names"},
+            "mark": {"type": "text", "align": "left", "dx": 7, "fontSize": 13, "fontWeight": 600},
+            "encoding": {
+                **both,
+                "text": {"field": "name", "type": "nominal"},
+                "color": {"condition": emphasis, "value": soft},
+            },
+        },
+    ]
+    places = {spec.name: place for place, spec in enumerate(specs)}
+    shape = f"{at.spec.n_layers} layers of {at.spec.n_heads} heads × {at.spec.head_dim}"
+    return {
+        "title": {
+            "text": f"Cache of {at.batch:,} sequence{'' if at.batch == 1 else 's'} "
+            "against its context",
+            "subtitle": f"Thin lines: {shape}, all of that kind" if others else "",
+            "subtitleColor": soft,
+            "subtitleFontSize": 12,
+        },
+        "height": _HEIGHT,
+        "layer": layers,
+        "datasets": {
+            "levels": [{"tokens": shortest, "end": longest, "bytes": level} for level in levels],
+            "curves": [{**vars(point), "place": places[point.design]} for point in drawn],
+            "here": here,
+            "names": [
+                {"tokens": longest, "bytes": level, "name": _short(name), "place": places[name]}
+                for name, level in _spread(ends, low, high)
+            ],
+        },
+    }
+
+
+def _tip(field: str, title: str, format: str | None = None) -> Spec:
+    kind = "quantitative" if format else "nominal"
+    return {"field": field, "type": kind, "title": title} | ({"format": format} if format else {})
+
+
+def _short(name: str) -> str:
+    """A name that fits beside its line: without what stands in brackets or after a slash."""
+    word = name.split(" (")[0].split(" / ")[0]
+    return word if len(word) <= _LONGEST else "this one"
+
+
+def _spread(ends: list[Point], low: int, high: int) -> list[tuple[str, float]]:
+    """A height for each name at the right end of its line, moved up where two would touch."""
+    apart = _TEXT * log2(high / low) / _PLOT
+    placed: list[tuple[str, float]] = []
+    level = 0.0
+    for end in sorted(ends, key=lambda end: end.bytes):
+        level = max(log2(end.bytes), level + apart)
+        placed.append((end.design, 2**level))
+    return placed
+
+
+def _decades(drawn: list[int]) -> tuple[int, int]:
+    """Powers of two around what is drawn, with room for a name above the highest line."""
+    low = 2 ** floor(log2(min(drawn)))
+    return low, max(2 ** (ceil(log2(max(drawn))) + 1), 4 * low)
+
+
+def _ticks(low: int, high: int) -> list[int]:
+    """At most nine powers of two, on even steps so that units come out round."""
+    octaves = log2(high / low)
+    step = next((s for s in (1, 2, 5, 10) if octaves / s <= 9), 10)
+    first = ceil(log2(low) / step) * step
+    return [2**power for power in range(first, int(log2(high)) + 1, step)]
+
+
+def _powers(first: int, last: int) -> list[int]:
+    """Every second power of two from first to last."""
+    return [2**power for power in range(ceil(log2(first) / 2) * 2, int(log2(last)) + 1, 2)]
+
+
+def stack(at: Size, *, dark: bool = False) -> Spec:
+    """The model's layers in order: what kind each is, and how many bytes it holds now."""
+    held = at.by_layer
+    top = max(each.total_bytes for each in held)
+    power = max((p for p in range(5) if top >= 1024**p), default=0)
+    unit = ("bytes", "KiB", "MiB", "GiB", "TiB")[power]
+    rows = [
+        {
+            "layer": each.index,
+            "kind": each.kind,
+            "bytes": each.total_bytes,
+            "scaled": each.total_bytes / 1024**power,
+            "size": readable(each.total_bytes),
+            "stores": stores(layer),
+        }
+        for layer, each in zip(at.spec.layers, held, strict=True)
+    ]
+    kinds = list(at.spec.counts)
+    every = 2 ** max(0, ceil(log2(at.spec.n_layers / 16)))  # at most 16 numbers under the bars
+    return {
+        "title": f"What each layer holds after {at.length:,} tokens",
+        "height": 200,
+        "mark": {"type": "bar"},
+        "data": {"values": rows},
+        "encoding": {
+            "x": {
+                "field": "layer",
+                "type": "ordinal",
+                "title": "Layer, from the first to the last",
+                "axis": {
+                    "values": list(range(0, at.spec.n_layers, every)),
+                    "labelAngle": 0,
+                    "ticks": False,
+                },
+                "scale": {"paddingInner": 0.15, "paddingOuter": 0},
+            },
+            "y": {
+                "field": "scaled",
+                "type": "quantitative",
+                "title": f"{unit} a layer",
+                "axis": {"tickCount": 3},
+                "scale": {} if top else {"domain": [0, 1]},
+            },
+            "color": {
+                "field": "kind",
+                "type": "nominal",
+                "title": "Kind",
+                "scale": {"domain": kinds, "range": [KINDS[kind][dark] for kind in kinds]},
+                "legend": {"orient": "right"},
+            },
+            "tooltip": [
+                _tip("layer", "Layer"),
+                _tip("kind", "Kind"),
+                _tip("stores", "Stores"),
+                _tip("bytes", "Bytes", ","),
+                _tip("size", "Size"),
+            ],
+        },
+    }

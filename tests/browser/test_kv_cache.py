@@ -1,0 +1,118 @@
+"""The calculator in a browser: links, sliders by keyboard, files, a phone's width."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from attnviz import kv_cache as kv
+from tests.browser.chromium import wait_idle
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[..., Page]
+
+
+def total(page: Page) -> str:
+    return page.get_by_test_id("stMetricValue").first.inner_text()
+
+
+def press(page: Page, label: str, key: str) -> None:
+    page.get_by_role("slider", name=label).press(key)
+    wait_idle(page)
+
+
+def test_a_link_holds_the_whole_configuration(visit: Visit, server_url: str):
+    page = visit("/kv_cache?design=MLA&latent=256&rope=32&context=32768&layers=4&dtype=float8")
+    z = kv.size(kv.latent_attention(4, 32, 128, 256, 32), 32_768, dtype="float8")
+    expect(page.get_by_text(f"{z.total_bytes:,} bytes", exact=True).first).to_be_visible()
+    press(page, "Context in tokens", "ArrowRight")
+    assert "context=65536" in page.url
+    shown, link = total(page), page.url.removeprefix(server_url)
+    assert total(visit(link)) == shown
+
+
+def test_the_groups_slider_by_keyboard(visit: Visit):
+    page = visit("/kv_cache?design=GQA")
+    before = total(page)
+    press(page, "KV heads (groups)", "ArrowLeft")
+    assert (before, total(page)) == ("1.00 GiB", "512 MiB")
+    assert "kv=4" in page.url
+
+
+def test_settings_survive_a_look_at_another_design(visit: Visit):
+    page = visit("/kv_cache?design=GQA&kv=2&heads=16")
+    before = total(page)
+    for design in ("MLA", "Model", "GQA"):
+        page.get_by_role("radio", name=design).or_(
+            page.get_by_role("button", name=design, exact=True)
+        ).first.click()
+        wait_idle(page)
+    assert total(page) == before
+
+
+def test_what_is_impossible_is_said_in_a_sentence(visit: Visit):
+    page = visit("/kv_cache?design=GQA&heads=12&kv=8")
+    sentence = page.get_by_text("8 KV heads (groups) do not share 12 query heads evenly")
+    expect(sentence).to_be_visible()
+    press(page, "KV heads (groups)", "ArrowLeft")
+    expect(sentence).to_have_count(0)
+    assert total(page) == "768 MiB"  # 32 layers, 6 KV heads, 256 wide, 8,192 tokens, 2 bytes
+    assert "kv=6" in page.url
+
+
+def test_an_exact_context_can_be_typed(visit: Visit):
+    page = visit("/kv_cache?preset=kimi-k3")
+    page.get_by_role("button", name="More").click()
+    field = page.get_by_label("Another context, in tokens")
+    field.fill("-5")
+    field.press("Enter")
+    wait_idle(page)
+    expect(page.get_by_text("length must be at least 0, not -5.")).to_be_visible()
+    field.fill("100000")
+    field.press("Enter")
+    wait_idle(page)
+    z = kv.size(kv.preset("kimi-k3"), 100_000)
+    expect(page.get_by_text(f"{z.total_bytes:,} bytes", exact=True).first).to_be_visible()
+    assert "context=100000" in page.url
+
+
+def test_the_table_comes_as_a_file_without_a_rerun(visit: Visit, tmp_path: Path):
+    page = visit("/kv_cache?preset=deepseek-v3&context=4096")
+    page.get_by_role("tab", name="Designs side by side").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV", exact=True).click()
+    assert download.value.suggested_filename == "attnviz-kv-cache-deepseek-v3-4096.csv"
+    download.value.save_as(tmp_path / "table.csv")
+    rows = list(csv.DictReader((tmp_path / "table.csv").open()))
+    assert rows[0]["total_bytes"] == "287834112"
+    assert rows[0]["bytes_per_token"] == "70272"
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_nothing_is_wider_than_a_phone(visit: Visit, page: Page, width: int):
+    page.set_viewport_size({"width": width, "height": 844})
+    visit("/kv_cache?preset=kimi-k3&context=1048576")
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("node => node.scrollWidth - node.clientWidth") <= 0
+    for chart in page.get_by_test_id("stVegaLiteChart").all():
+        box = chart.locator("svg, canvas").first.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+
+
+def test_every_name_in_the_chart_is_inside_it(visit: Visit):
+    page = visit("/kv_cache?preset=deepseek-v2-lite")
+    chart = page.get_by_test_id("stVegaLiteChart").first
+    frame = chart.locator("svg").bounding_box()
+    assert frame is not None
+    for name in ("MHA", "MQA", "GQA-8"):
+        box = chart.locator("svg text", has_text=name).first.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= frame["x"] + frame["width"]
+        assert box["y"] >= frame["y"]
