@@ -2,9 +2,9 @@
 
     .venv/bin/python -m tests.benchmarks.control_latency [--default-gc] [--page masks ...]
 
-The server has torch, transformers and a model in memory. An arrow key moves the page's first
-slider; the clock runs from that key event to the second animation frame after the last visible
-change (latency.js). --default-gc adds the same with Streamlit's own garbage collection, for
+The server has torch, transformers and a model in memory. A key changes one control of the page;
+the clock runs from that key event to the second animation frame after the last visible change
+(latency.js). --default-gc adds the same with Streamlit's own garbage collection, for
 comparison.
 """
 
@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import argparse
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from tests.browser.chromium import launch, wait_idle
 from tests.browser.server import Server
@@ -23,21 +24,60 @@ from tests.browser.server import Server
 WARM_UPS = 4
 KEPT = 20
 LIMIT = 150
-# A page, and its control: the slider whose thumb an arrow key moves.
-PAGES = ("step_by_step", "masks", "heads", "inspect_model", "kv_cache")
+
+
+@dataclass(frozen=True)
+class Control:
+    """What has the keyboard's focus, and the keys that change it to and fro (the last counts)."""
+
+    name: str
+    find: Callable[[Page], Locator]
+    there: tuple[str, ...]
+    back: tuple[str, ...]
+
+
+def slider(name: str) -> Control:
+    def find(page: Page) -> Locator:
+        return page.get_by_test_id("stMain").get_by_role("slider").first
+
+    return Control(name, find, ("ArrowRight",), ("ArrowLeft",))
+
+
+def toggle(name: str) -> Control:
+    def find(page: Page) -> Locator:
+        return page.get_by_test_id("stCheckbox").filter(has_text=name).locator("input")
+
+    return Control(name, find, ("Space",), ("Space",))
+
+
+def head(name: str) -> Control:
+    def find(page: Page) -> Locator:
+        return page.locator(".explorer .grid-view [role=grid]").first
+
+    return Control(name, find, ("ArrowLeft", "Enter"), ("ArrowRight", "Enter"))
+
+
+CONTROLS = {
+    "step_by_step": toggle("Divide by √d_k"),
+    "masks": toggle("Invert (not)"),
+    "heads": slider("Key/value heads"),
+    "inspect_model": head("another head"),
+    "kv_cache": slider("Context in tokens"),
+}
 WATCH = Path(__file__).with_name("latency.js").read_text()
 
 
-def answers(page: Page, n: int) -> Iterator[float]:
-    """Milliseconds that each of n changes of the page's first slider took, to and fro."""
-    thumb = page.get_by_test_id("stMain").get_by_role("slider").first
-    thumb.focus()
+def answers(page: Page, control: Control, n: int) -> Iterator[float]:
+    """Milliseconds that each of n changes of the control took, to and fro."""
+    focus = control.find(page)
+    focus.focus()
     for turn in range(n):
-        before = thumb.get_attribute("aria-valuenow")
+        *before, last = control.back if turn % 2 else control.there
+        for key in before:
+            page.keyboard.press(key)
+        page.wait_for_timeout(100)
         page.evaluate(WATCH)
-        page.keyboard.press("ArrowRight" if turn % 2 == 0 else "ArrowLeft")
-        if thumb.get_attribute("aria-valuenow") == before:  # at its right end already
-            page.keyboard.press("ArrowLeft" if turn % 2 == 0 else "ArrowRight")
+        page.keyboard.press(last)
         for _ in range(600):
             taken = page.evaluate("window.__answered")
             if taken is not None:
@@ -57,28 +97,27 @@ def measure(browser: Browser, server: Server, words: list[str]) -> dict[str, lis
     for word in words:
         page.goto(f"{server.url}/{word}")
         wait_idle(page, timeout=180, settled=1)
-        taken[word] = list(answers(page, WARM_UPS + KEPT))[WARM_UPS:]
+        taken[word] = list(answers(page, CONTROLS[word], WARM_UPS + KEPT))[WARM_UPS:]
     context.close()
     return taken
 
 
 def table(title: str, taken: dict[str, list[float]]) -> None:
-    print(f"\n{title}\n{'page':<15} {'median':>8} {'p90':>8} {'slowest':>8}")
+    print(f"\n{title}\n{'page':<15} {'control':<20} {'median':>8} {'p90':>8} {'slowest':>8}")
     for word, times in taken.items():
-        p90 = statistics.quantiles(times, n=10)[-1]
-        print(
-            f"{word:<15} {statistics.median(times):>5.0f} ms {p90:>5.0f} ms {max(times):>5.0f} ms"
-        )
+        middle, p90 = statistics.median(times), statistics.quantiles(times, n=10)[-1]
+        row = f"{word:<15} {CONTROLS[word].name:<20}"
+        print(f"{row} {middle:>5.0f} ms {p90:>5.0f} ms {max(times):>5.0f} ms")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--page", choices=PAGES, action="append")
+    parser.add_argument("--page", choices=list(CONTROLS), action="append")
     parser.add_argument("--default-gc", action="store_true")
     options = parser.parse_args()
-    words = options.page or list(PAGES)
+    words = options.page or list(CONTROLS)
     default_gc = {
         "PYTHONPATH": str(Path(__file__).with_name("default_gc")),
         "STREAMLIT_RUNNER_POST_SCRIPT_GC": "true",
