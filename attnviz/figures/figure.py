@@ -65,6 +65,11 @@ class Panel:
 
     def __post_init__(self) -> None:
         expected = (len(self.rows.labels), len(self.cols.labels))
+        if 0 in expected:
+            raise AttnvizError(
+                f"Panel {self.id!r} has {expected[0]} rows and {expected[1]} columns; a picture "
+                "needs one of each at least."
+            )
         if self.values.shape != expected:
             raise AttnvizError(
                 f"Panel {self.id!r} has values of shape {self.values.shape} but labels for "

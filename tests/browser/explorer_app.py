@@ -197,6 +197,8 @@ def draw(case: str) -> None:
         picked = explorer(
             one_head(), key="x", selection=Selection(panel="weights", row=target, col=0)
         )
+    elif case == "boxed":
+        picked = explorer(walk(), key="x", height=300)
     elif case == "server":
         now = st.session_state.setdefault("now", Selection())
         picked = explorer(model(128, with_stack=False, chosen=now), key="x", selection=now)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from attnviz.figures import palette
 from tests.browser import explorer_app
@@ -365,6 +365,31 @@ def test_files_hold_the_figure(opened: Callable[[str], Explorer], page: Page) ->
     assert data.startswith(b"\x89PNG")
     width = int.from_bytes(data[16:20])
     assert width >= 640
+
+
+def test_a_finger_keeps_a_cell(browser: Browser, address: str) -> None:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, device_scale_factor=3
+    )
+    page = context.new_page()
+    page.goto(f"{address}/?case=head")
+    page.locator(".explorer[data-generation]").wait_for()
+    wait_idle(page)
+    explorer = Explorer(page)
+    page.touchscreen.tap(*explorer.cell("weights", 9, 8))
+    page.get_by_text("row=9, col=8").wait_for()
+    assert explorer.readout("weights").startswith("warm 9 → was 8: weight")
+    context.close()
+
+
+def test_a_height_makes_it_scroll_in_its_own_box(
+    opened: Callable[[str], Explorer], page: Page
+) -> None:
+    explorer = opened("boxed")
+    assert explorer.ask("explorer.root.scrollHeight") > 400
+    box = page.get_by_text("Run again").bounding_box()
+    assert box is not None
+    assert box["y"] < 600
 
 
 def test_nothing_is_wider_than_a_phone(opened: Callable[[str], Explorer], page: Page) -> None:

@@ -80,7 +80,7 @@ test("maps take whole device pixels a cell where that costs little", () => {
 });
 
 test("panels share the largest cell that fits", () => {
-  const sizes = Array.from({ length: 3 }, () => ({ rows: 6, cols: 6, x: 60 }));
+  const sizes = Array.from({ length: 3 }, () => ({ rows: 6, cols: 6, x: 60, least: 240 }));
   assert.equal(commonCell(sizes, 1300, 900, 44, 10), 44);
   const narrow = commonCell(sizes, 400, 900, 44, 10);
   assert.ok(narrow < 44 && narrow >= 10);

@@ -17,7 +17,7 @@ const theme = {
 function drawing(one, image = () => "data:image/png;base64,AAAA") {
   const shown = view(one, options);
   const room = { swatches: 0, maxWidth: 800, maxHeight: 600, cell: 40, ratio: 1, measure };
-  const scene = { panel: one, shown, scale: range(one, shown, options), plan: plan({ panel: one, shown, ...room }), theme, ratio: 1 };
+  const scene = { panel: one, shown, scale: range(one, shown, options), plan: plan({ panel: one, shown, ...room }), theme };
   return svg({ scene, settings: "seed 1 & more", stem: "x" }, image);
 }
 

@@ -7,7 +7,7 @@ import { plateOf } from "./exporting.js";
 import { GridView } from "./gridview.js";
 import { openHead, shownPanels } from "./heads.js";
 import { linked } from "./linking.js";
-import { PanelView } from "./panelview.js";
+import { PanelView, leastWidth } from "./panelview.js";
 import { commonCell, rowLabels } from "./plan.js";
 import { themeOf } from "./theme.js";
 import { Toolbar } from "./toolbar.js";
@@ -164,7 +164,8 @@ export class Explorer {
       const shown = view(panel, this.options);
       const step = Math.ceil(shown.rows.length / 50);
       const { x } = rowLabels(panel, shown, room, this.measure, step);
-      return { rows: shown.rows.length, cols: shown.cols.length, x };
+      const least = leastWidth(panel, room, this.measure);
+      return { rows: shown.rows.length, cols: shown.cols.length, x, least };
     });
     // Small matrices keep cells that have room for a number.
     const small = sizes.every(({ rows, cols }) => Math.max(rows, cols) <= 10);

@@ -76,8 +76,7 @@ export function png(plate) {
   canvas.height = height * 2;
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   context.scale(2, 2);
-  const sharp = { ...plate, scene: { ...plate.scene, ratio: 2 } };
-  paintPlate(canvasSurface(context), sharp, (dx, dy) => context.translate(dx, dy));
+  paintPlate(canvasSurface(context), plate, (dx, dy) => context.translate(dx, dy));
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }
 

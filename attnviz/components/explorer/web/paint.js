@@ -2,7 +2,7 @@
 /** @import { Panel, Plan, Range, Theme, View } from "./types.js" */
 import { decimals, fixed, scaleEnd } from "./format.js";
 import { isolated } from "./labels.js";
-import { inkOn, pixels, pool, words } from "./pixels.js";
+import { inkOn, pixels, words } from "./pixels.js";
 import { isBlocked, part } from "./view.js";
 
 /**
@@ -18,7 +18,7 @@ import { isBlocked, part } from "./view.js";
  * @typedef {{size: number, fill: string, family: string, weight?: number, angle?: number,
  *   align?: "left" | "center" | "right", baseline?: "top" | "middle" | "bottom"}} TextStyle
  *
- * @typedef {{panel: Panel, shown: View, scale: Range, plan: Plan, theme: Theme, ratio: number}} Scene
+ * @typedef {{panel: Panel, shown: View, scale: Range, plan: Plan, theme: Theme}} Scene
  */
 
 /**
@@ -37,17 +37,10 @@ export function paint(surface, scene) {
 }
 
 /** @param {Surface} surface @param {Scene} scene */
-function paintMap(surface, { panel, shown, scale, plan, theme, ratio }) {
+function paintMap(surface, { panel, shown, scale, plan, theme }) {
   const { x, y, w, h, cellW, cellH } = plan;
   const table = words(scale.diverging ? theme.diverging : theme.sequential);
-  const map = pixels(
-    panel,
-    shown,
-    scale,
-    table,
-    pool(shown.rows.length, Math.round(h * ratio)),
-    pool(shown.cols.length, Math.round(w * ratio)),
-  );
+  const map = pixels(panel, shown, scale, table, plan.pooled.down, plan.pooled.across);
   surface.rect(x, y, w, h, theme.page);
   if (panel.blocked !== null) surface.texture(x, y, w, h, "hatch", theme);
   surface.map(map, x, y, w, h, theme);
@@ -123,7 +116,7 @@ function paintAxes(surface, panel, plan, theme) {
 }
 
 /** @param {Surface} surface @param {Scene} scene */
-function paintLegend(surface, { panel, shown, scale, plan, theme, ratio }) {
+function paintLegend(surface, { panel, shown, scale, plan, theme }) {
   const { x, bar } = plan;
   const palette = scale.diverging ? theme.diverging : theme.sequential;
   for (let i = 0; i < bar.w; i += 1) {
@@ -148,10 +141,9 @@ function paintLegend(surface, { panel, shown, scale, plan, theme, ratio }) {
     surface.frame(left - 0.5, y - 0.5, 15, 12, theme.line, 1);
     surface.text(name, left + 19, y - 1, note);
   });
-  const down = pool(shown.rows.length, Math.round(plan.h * ratio));
-  const across = pool(shown.cols.length, Math.round(plan.w * ratio));
+  const { down, across } = plan.pooled;
   if (down * across > 1) {
-    surface.text(`a pixel shows the largest of ${down} × ${across}`, x + bar.w + 16, below, note);
+    surface.text(`a pixel shows the largest of ${down} × ${across}`, x, below + 15, note);
   }
 }
 

@@ -11,6 +11,8 @@ import { plan as planned } from "./plan.js";
 import { cell as cellPieces, place, plain, show } from "./readout.js";
 import { range, view } from "./view.js";
 
+const SAVE = 92; // the menu beside the title, and the accent before it
+
 /**
  * What a panel tells the explorer. row or col is null where the pointer is over a label.
  *
@@ -24,6 +26,18 @@ import { range, view } from "./view.js";
  * @typedef {{panel: Panel, options: Options, theme: Theme, measure: Measure, maxWidth: number,
  *   maxHeight: number, cell: number}} Given
  */
+
+/**
+ * The width with which title and subtitle stay on a line each, if they are not too long.
+ *
+ * @param {Panel} panel
+ * @param {number} maxWidth
+ * @param {Measure} measure
+ */
+export function leastWidth({ title, subtitle }, maxWidth, measure) {
+  const words = Math.max(measure(title, 15.5) * 1.06, measure(subtitle, 13)) + SAVE;
+  return Math.ceil(Math.min(maxWidth, Math.max(240, Math.min(360, words))));
+}
 
 /** @param {Given} given everything that painting needs to know */
 function sceneOf({ panel, options, theme, measure, maxWidth, maxHeight, cell }) {
@@ -66,7 +80,8 @@ export class PanelView {
     this.root.dataset.panel = panel.id;
     this.root.style.setProperty("--accent", theme.accents[panel.accent] ?? theme.accents.plain);
     this.root.classList.toggle("plain", panel.accent === "plain");
-    this.root.style.width = `${Math.max(plan.width, Math.min(given.maxWidth, 240))}px`;
+    const words = leastWidth(panel, given.maxWidth, given.measure);
+    this.root.style.width = `${Math.max(plan.width, words)}px`;
     this.title.textContent = panel.title;
     this.subtitle.textContent = panel.subtitle;
     const [nRows, nCols] = [panel.rows.labels.length, panel.cols.labels.length];

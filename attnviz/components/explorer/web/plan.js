@@ -7,7 +7,8 @@ const TITLE = 16; // an axis title, with its gap
 const GAP = 5; // between labels and map
 const BAR = 38; // the colour bar and its numbers
 const SLANT = (-52 * Math.PI) / 180;
-const SWATCH = 84;
+const SWATCH = 84; // an entry of the legend
+const NOTE = 200; // the line that says how many cells share a pixel
 
 /**
  * A side of the map in whole device pixels a cell where that costs little of the room.
@@ -79,7 +80,7 @@ function frame(given, rowStepBefore, colStepBefore) {
   const flat = colWide <= side - 6;
   const slanted = !flat && side >= 16;
   const colLabelH = flat ? labelSize : slanted ? Math.ceil(colWide * Math.sin(-SLANT)) + 6 : colWide;
-  const overhang = slanted ? Math.ceil(colWide * Math.cos(SLANT)) : 2;
+  const overhang = slanted ? Math.ceil(lastWide(given, labelSize, colWide) * Math.cos(SLANT)) : 2;
   const y = TITLE + colLabelH + GAP;
 
   const roomW = Math.min(cell * nCols, maxWidth - x - Math.max(2, overhang - side / 2));
@@ -98,10 +99,12 @@ function frame(given, rowStepBefore, colStepBefore) {
     at: tick.at,
     text: elided(tick.text, room, labelSize, measure),
   });
-  const barW = Math.min(150, Math.max(110, w));
+  const pooled = { down: pool(nRows, Math.round(h * ratio)), across: pool(nCols, Math.round(w * ratio)) };
+  const note = pooled.down * pooled.across > 1 ? 16 : 0;
+  const barW = Math.min(150, Math.max(110, w - swatches * SWATCH));
   const beside = swatches > 0 && x + barW + swatches * SWATCH <= maxWidth;
   const legendW = beside ? barW + swatches * SWATCH : Math.max(barW, swatches * SWATCH);
-  const right = Math.max(w + Math.max(2, overhang - cellW / 2), legendW);
+  const right = Math.max(w + Math.max(2, overhang - cellW / 2), legendW, note && NOTE);
   return {
     x,
     y,
@@ -110,7 +113,7 @@ function frame(given, rowStepBefore, colStepBefore) {
     cellW,
     cellH,
     width: Math.ceil(x + right),
-    height: Math.ceil(y + h + BAR + (swatches > 0 && !beside ? 18 : 0)),
+    height: Math.ceil(y + h + BAR + note + (swatches > 0 && !beside ? 18 : 0)),
     rowStep,
     colStep,
     rowTicks: ticks(panel.rows.labels, shown.rows, rowStep).map(fit(rowWide)),
@@ -119,8 +122,20 @@ function frame(given, rowStepBefore, colStepBefore) {
     labelSize,
     numbers: Math.min(cellW, cellH) >= 28,
     bar: { y: y + h + 12, w: barW },
-    swatch: { x: beside ? x + barW + 16 : x, y: y + h + (beside ? 11 : BAR), pitch: SWATCH },
+    swatch: { x: beside ? x + barW + 16 : x, y: y + h + (beside ? 11 : BAR + note), pitch: SWATCH },
+    pooled,
   };
+}
+
+/**
+ * The width of the last column's label: what may stand out to the right of the map.
+ *
+ * @param {Parameters<typeof plan>[0]} given
+ * @param {number} size
+ * @param {number} room
+ */
+function lastWide({ panel, shown, measure }, size, room) {
+  return widest(ticks(panel.cols.labels, shown.cols.slice(-1), 1), room, size, measure);
 }
 
 /**
@@ -145,7 +160,8 @@ function widest(labels, room, size, measure) {
  * The largest cell with which all panels, in wrapping lines, stay within a height; or the
  * smallest allowed.
  *
- * @param {{rows: number, cols: number, x: number}[]} sizes - x: pixels before the map
+ * @param {{rows: number, cols: number, x: number, least: number}[]} sizes -
+ *   x: pixels before the map; least: of the panel's width
  * @param {number} width
  * @param {number} height
  * @param {number} most
@@ -157,8 +173,8 @@ export function commonCell(sizes, width, height, most, least) {
     let x = 0;
     let line = 0;
     let total = 0;
-    for (const { rows, cols, x: before } of sizes) {
-      const w = Math.min(width, Math.max(cols * cell + before + 14, 240));
+    for (const { rows, cols, x: before, least: narrow } of sizes) {
+      const w = Math.min(width, Math.max(cols * cell + before + 14, narrow));
       if (x > 0 && x + w > width) {
         total += line;
         x = 0;

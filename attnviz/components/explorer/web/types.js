@@ -48,7 +48,8 @@
  * @typedef {{width: number, height: number, x: number, y: number, w: number, h: number,
  *   cellW: number, cellH: number, rowStep: number, colStep: number, rowTicks: Tick[], colTicks: Tick[],
  *   colAngle: number, labelSize: number, numbers: boolean, bar: {y: number, w: number},
- *   swatch: {x: number, y: number, pitch: number}}} Plan
- *   Where everything of one panel stands, in CSS pixels; x, y, w, h is the map itself.
+ *   swatch: {x: number, y: number, pitch: number}, pooled: {down: number, across: number}}} Plan
+ *   Where everything of one panel stands, in CSS pixels; x, y, w, h is the map itself. pooled: how
+ *   many cells share a pixel.
  */
 export {};
