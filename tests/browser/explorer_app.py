@@ -6,6 +6,8 @@ Run with `streamlit run tests/browser/explorer_app.py`, from any folder.
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import streamlit as st
@@ -55,6 +57,7 @@ def many_tokens(n: int) -> tuple[str, ...]:
     return tuple(SENTENCE[i % len(SENTENCE)] for i in range(n))
 
 
+@cache
 def model(n: int = 64, with_stack: bool = True, chosen: Selection | None = None) -> Figure:
     """A grid as a model of 30 layers and 9 heads on 3 KV heads has it."""
     generator = np.random.default_rng(3)
@@ -105,6 +108,13 @@ def model(n: int = 64, with_stack: bool = True, chosen: Selection | None = None)
         kv_heads=3,
     )
     return Figure("Model", "All heads of a model.", (panel,), grid, "made up, seed 3", "model")
+
+
+def long(n: int = 512) -> Figure:
+    """The same grid beside a map of n tokens."""
+    small = model(64, with_stack=False)
+    panel = attention(many_tokens(n), id="head", title="Layer 0, head 0")
+    return replace(small, panels=(panel,))
 
 
 def walk() -> Figure:
@@ -210,7 +220,7 @@ def draw(case: str) -> None:
             "head": one_head,
             "model": model,
             "walk": walk,
-            "long": lambda: model(512, with_stack=False),
+            "long": long,
             "known": chequered,
             "heads": heads,
             "sizes": sizes,

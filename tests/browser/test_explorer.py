@@ -203,7 +203,7 @@ def test_a_long_axis_is_thinned_and_reads_exactly(opened: Callable[[str], Explor
         "(explorer.views.get('head').scene)"
     )
     assert max(drawn) <= 100
-    values = explorer_app.model(512, with_stack=False).panels[0].values
+    values = explorer_app.long().panels[0].values
     for row, col in ((511, 510), (300, 7), (128, 128)):
         said = explorer.hover("head", row, col)
         assert f" {row} → " in said
