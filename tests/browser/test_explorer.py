@@ -208,7 +208,17 @@ def test_a_long_axis_is_thinned_and_reads_exactly(opened: Callable[[str], Explor
         said = explorer.hover("head", row, col)
         assert f" {row} → " in said
         assert f" {col}: weight {significant(values[row, col])}," in said
-    assert float(explorer.page.locator(".explorer").get_attribute("data-draw-ms") or "inf") < 200
+    # The grid and the map anew, the quickest of five: the machine may be busy.
+    times = explorer.ask(
+        """[1, 2, 3, 4, 5].map(() => {
+          explorer.grid.drawn = explorer.grid.sheetKey = explorer.views.get('head').drawn = '';
+          const start = performance.now();
+          explorer.layOut();
+          explorer.markAll();
+          return performance.now() - start;
+        })"""
+    )
+    assert min(times) < 200, times
 
 
 def significant(value: float) -> str:
