@@ -40,6 +40,11 @@ class Capture:
     probabilities: Float32[np.ndarray, " vocabulary"] | None = field(repr=False)
     tokenizer: Any = field(repr=False)
 
+    def __post_init__(self) -> None:
+        for array in (self.pooled, self.numbers, self.probabilities):
+            if array is not None:
+                array.flags.writeable = False  # visitors share the capture
+
     @property
     def n_tokens(self) -> int:
         return len(self.token_ids)
@@ -51,9 +56,10 @@ class Capture:
 
     @property
     def nbytes(self) -> int:
-        total = sum(record.nbytes for record in self.records.values())
-        total += self.pooled.nbytes + self.numbers.nbytes
-        return total + (0 if self.probabilities is None else self.probabilities.nbytes)
+        """Bytes held, a tensor that several layers share counted once."""
+        kept = {t.data_ptr(): t.nbytes for r in self.records.values() for t in r.tensors()}
+        arrays = (self.pooled, self.numbers, self.probabilities)
+        return sum(kept.values()) + sum(a.nbytes for a in arrays if a is not None)
 
     def weights(
         self, layer: int, head: int, rows: slice | None = None, cols: slice | None = None

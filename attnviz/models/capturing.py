@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -17,8 +16,8 @@ from attnviz.models import memory
 from attnviz.models.captures import Capture, stacked
 from attnviz.models.check import COMPARE_UP_TO, CheckResult, conclude
 from attnviz.models.interface import listening, plain_implementation, running
-from attnviz.models.layer import Layer
 from attnviz.models.loaded import LoadedModel
+from attnviz.models.numbering import absent, numbered
 from attnviz.models.pieces import special_ids
 from attnviz.models.progress import Progress, part, silent
 from attnviz.models.recorder import Call, Recorder
@@ -194,14 +193,11 @@ def _assembled(
     verdict: CheckResult,
     last: Tensor | None,
 ) -> Capture:
-    indices = _true_indices(calls)
-    records = {
-        index: replace(call.streamed.record, layer=replace(call.streamed.record.layer, index=index))
-        for index, call in zip(indices, calls, strict=True)
-    }
-    present = [records[index].layer for index in indices]
-    layers = sorted([*present, *_absent(model, set(indices))], key=lambda layer: layer.index)
-    order = sorted(range(len(calls)), key=lambda place: indices[place])
+    by_layer = numbered(model, calls)
+    records = {number: call.streamed.record for number, call in by_layer.items()}
+    layers = [record.layer for record in records.values()]
+    layers += absent(model, list(records))
+    streamed = [call.streamed for call in by_layer.values()]
     return Capture(
         model_name=model.name,
         text=text,
@@ -209,45 +205,14 @@ def _assembled(
         token_details=tokens.details,
         token_ids=tokens.ids,
         special=tokens.special,
-        layers=tuple(layers),
+        layers=tuple(sorted(layers, key=lambda layer: layer.index)),
         check=verdict,
         notes=model.notes,
         device=str(model.device),
         dtype=str(model.dtype).removeprefix("torch."),
         records=records,
-        pooled=stacked([calls[place].streamed.overview.float().numpy() for place in order]),
-        numbers=stacked([calls[place].streamed.metrics.float().numpy() for place in order]),
+        pooled=stacked([each.overview.float().numpy() for each in streamed]),
+        numbers=stacked([each.metrics.float().numpy() for each in streamed]),
         probabilities=None if last is None else last.softmax(-1).numpy(),
         tokenizer=model.tokenizer,
     )
-
-
-def _true_indices(calls: Sequence[Call]) -> list[int]:
-    """Each call's layer: by its module's name, or by order where layers share one module."""
-    named = [call.index for call in calls]
-    if None in named or max(Counter(named).values()) > 1:
-        return list(range(len(calls)))
-    return [index for index in named if index is not None]
-
-
-def _absent(model: LoadedModel, present: set[int]) -> list[Layer]:
-    """The model's layers that never called the attention interface, and why."""
-    kinds = {"linear_attention": "linear", "mamba": "state_space", "conv": "none"}
-    types = list(getattr(model.shape, "layer_types", None) or [])
-    absent = []
-    for index in range(model.n_layers):
-        if index in present:
-            continue
-        kind = kinds.get(types[index] if index < len(types) else "", "none")
-        absent.append(
-            Layer(
-                index=index,
-                kind=kind,
-                mixer=types[index] if index < len(types) else "unknown",
-                n_heads=0,
-                n_kv_heads=0,
-                captured=False,
-                reason="it is not softmax attention through transformers' attention interface",
-            )
-        )
-    return absent

@@ -45,11 +45,11 @@ class LayerRecord:
     def n_keys(self) -> int:
         return self.keys.shape[1]
 
-    @property
-    def nbytes(self) -> int:
+    def tensors(self) -> tuple[Tensor, ...]:
+        """All that is kept; layers may share masks and position biases."""
         kept = (self.queries, self.keys, self.bias, self.added, self.sinks, self.rule.table)
         kept += (self.row_max, self.row_log_sum)
-        return sum(tensor.nbytes for tensor in kept if tensor is not None)
+        return tuple(tensor for tensor in kept if tensor is not None)
 
     def scores(self, heads: slice, rows: slice, cols: slice) -> Float[Tensor, "heads rows cols"]:
         """Scaled scores of these heads, queries and keys, bias and soft-capping in, unmasked."""

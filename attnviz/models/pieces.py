@@ -45,7 +45,7 @@ def pieces(
     tokenizer: Any,
     ids: Sequence[int],
     text: str | None = None,
-    offsets: Sequence[tuple[int, int]] | None = None,
+    offsets: Sequence[Sequence[int]] | None = None,
 ) -> tuple[Piece, ...]:
     """The pieces of these ids, in order; special and added tokens are taken by their name."""
     spelling = spelling_of(tokenizer)
@@ -124,7 +124,7 @@ def _bytes(spelling: str, string: str) -> bytes:
 
 def _quoted(
     text: str | None,
-    offsets: Sequence[tuple[int, int]] | None,
+    offsets: Sequence[Sequence[int]] | None,
     position: int,
     string: str | None,
 ) -> str:

@@ -18,7 +18,6 @@ from attnviz.models.mask_rule import MaskRule, rule_of
 from attnviz.models.progress import Progress
 from attnviz.models.stream import Streamed, stream
 
-HARMLESS = {"dropout", "output_attentions", "position_ids", "use_cache", "cache_position"}
 CHOOSES_KEYS = ("indices", "block_indices")
 
 
@@ -131,7 +130,7 @@ class Recorder:
         return LayerRecord(
             layer=Layer(
                 index=-1 if index is None else index,
-                kind="sliding" if sliding else "full",
+                kind=_kind(module, rule, sliding),
                 mixer=type(module).__name__,
                 n_heads=query.shape[1],
                 n_kv_heads=key.shape[1],
@@ -165,6 +164,15 @@ class Recorder:
         if key not in self._rules:  # layers share mask tensors; the tensor is kept with its id
             self._rules[key] = (mask, rule_of(table, causal, window))
         return self._rules[key][1], added
+
+
+def _kind(module: nn.Module, rule: MaskRule, window: int | None) -> str:
+    """full, sliding, sparse (a pattern of another shape) or latent (MLA)."""
+    if window is not None:
+        return "sliding"
+    if rule.table is not None:
+        return "sparse"
+    return "latent" if getattr(module, "kv_lora_rank", None) else "full"
 
 
 def layer_number(name: str) -> int | None:

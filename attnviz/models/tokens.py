@@ -21,7 +21,7 @@ def screen_tokens(
     tokenizer: Any,
     ids: Sequence[int],
     text: str | None = None,
-    offsets: Sequence[tuple[int, int]] | None = None,
+    offsets: Sequence[Sequence[int]] | None = None,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(labels, details) of these token ids, one of each a position.
 
