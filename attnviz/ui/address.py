@@ -56,6 +56,9 @@ def seed(key: str, parse: Callable[[str], Value | None], default: Value) -> None
         st.session_state[key] = value
     elif key not in st.session_state or (first and visit.by_history):
         st.session_state[key] = default
+    elif first:
+        # Kept from another page, it would come out of this page's widget as that widget's blank.
+        st.session_state[key] = st.session_state[key]
 
 
 def news(key: str, parts: Collection[str]) -> bool:

@@ -60,6 +60,8 @@ def mask_controls() -> Choices:
 def _families() -> tuple[str, ...]:
     """Any number of masks; in the address, their words with commas between, "none" for none."""
     address.seed("mask", _parse, list(FIRST))
+    if not isinstance(st.session_state["mask"], list):  # another page's control of that name
+        st.session_state["mask"] = list(FIRST)
     chosen = st.pills(
         "Masks",
         list(MASKS),

@@ -51,3 +51,14 @@ def test_nothing_is_wider_than_a_phone(visit: Callable[..., Page], page: Page, t
     page.set_viewport_size({"width": 390, "height": 844})
     visit(f"/masks?tab={quote(tab)}")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_text_goes_along_to_another_page_and_back(visit: Callable[..., Page]) -> None:
+    page = visit("/masks?text=one%20two%20three&mask=causal,window")
+    for title, shown in (("Heads", "Query head 0"), ("Step by step", "scores"), ("Masks", "of 9")):
+        page.get_by_test_id("stSidebarNavLink").filter(has_text=title).click()
+        page.wait_for_url(re.compile("text=one"))
+        wait_idle(page)
+        assert page.get_by_text("This could not be done").count() == 0
+        assert page.get_by_text(shown).count() > 0
+        assert parse_qs(urlsplit(page.url).query)["text"] == ["one two three"]
