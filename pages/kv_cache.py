@@ -4,7 +4,8 @@ import streamlit as st
 
 from attnviz import kv_cache as kv
 from attnviz.errors import AttnvizError
-from attnviz.figures import kv_cache as figures
+from attnviz.figures.kv_cache import growth
+from attnviz.figures.kv_stack import stack
 from attnviz.kv_cache.words import readable
 from attnviz.ui import kv_controls, kv_panels, page
 
@@ -42,13 +43,13 @@ with curve:
         )
     else:
         st.vega_lite_chart(
-            spec=figures.growth(size, others, dark=dark),
+            spec=growth(size, others, dark=dark),
             width="stretch",
             alt=f"Cache of {spec.name} against context: {readable(size.total_bytes)} at "
             f"{size.length:,} tokens, beside the same shape as MHA, GQA, MQA and MLA.",
         )
 st.vega_lite_chart(
-    spec=figures.stack(size, dark=dark),
+    spec=stack(size, dark=dark),
     width="stretch",
     alt=f"Bytes of each of the {spec.n_layers} layers of {spec.name}.",
 )

@@ -1,7 +1,7 @@
-"""Pictures of caches: growth against context, and the stack layer by layer.
+"""A cache against its context, beside the same model with other kinds of attention.
 
-These are Vega-Lite specs as plain dictionaries: building and checking the same two charts through
-Altair's classes takes 300 ms, for every moved slider. A test has Altair check them instead.
+A Vega-Lite spec as a plain dictionary: building and checking the same chart through Altair's
+classes takes 300 ms, at every step of a slider. A test has Altair check it instead.
 """
 
 from __future__ import annotations
@@ -13,19 +13,9 @@ from typing import Any
 
 from attnviz.errors import AttnvizError
 from attnviz.kv_cache import CacheSpec, Size, size
-from attnviz.kv_cache.words import readable, stores
+from attnviz.kv_cache.words import readable
 
 Spec = dict[str, Any]
-
-KINDS: dict[str, tuple[str, str]] = {  # kind: (on a light page, on a dark page)
-    "full": ("#33679C", "#7FB2E5"),
-    "sliding": ("#88B4DC", "#47739F"),
-    "latent": ("#A0459A", "#DB8BD5"),
-    "linear": ("#B98200", "#E0B04A"),
-    "cross": ("#5E6B2E", "#AEBB73"),
-    "none": ("#9A9A9A", "#767676"),
-}
-"""A colour a kind. None of them is a query's, key's or value's."""
 
 _INK, _SOFT, _BOLD = ("#1d2530", "#e6e9ee"), ("#6b7280", "#9aa3af"), ("#0b5fa5", "#7cc4ff")
 _DASHES = ((6, 3), (2, 2), (10, 3, 2, 3), (1, 3), (4, 4))
@@ -134,10 +124,10 @@ def growth(at: Size, others: Sequence[CacheSpec], *, dark: bool = False) -> Spec
             "encoding": {
                 **both,
                 "tooltip": [
-                    _tip("design", "Design"),
-                    _tip("tokens", "Context in tokens", ","),
-                    _tip("bytes", "Bytes", ","),
-                    _tip("size", "Size"),
+                    tip("design", "Design"),
+                    tip("tokens", "Context in tokens", ","),
+                    tip("bytes", "Bytes", ","),
+                    tip("size", "Size"),
                 ],
             },
         },
@@ -185,7 +175,8 @@ def growth(at: Size, others: Sequence[CacheSpec], *, dark: bool = False) -> Spec
     }
 
 
-def _tip(field: str, title: str, format: str | None = None) -> Spec:
+def tip(field: str, title: str, format: str | None = None) -> Spec:
+    """One line of a tooltip; a format makes it a number."""
     kind = "quantitative" if format else "nominal"
     return {"field": field, "type": kind, "title": title} | ({"format": format} if format else {})
 
@@ -224,64 +215,3 @@ def _ticks(low: int, high: int) -> list[int]:
 def _powers(first: int, last: int) -> list[int]:
     """Every second power of two from first to last."""
     return [2**power for power in range(ceil(log2(first) / 2) * 2, int(log2(last)) + 1, 2)]
-
-
-def stack(at: Size, *, dark: bool = False) -> Spec:
-    """The model's layers in order: what kind each is, and how many bytes it holds now."""
-    held = at.by_layer
-    top = max(each.total_bytes for each in held)
-    power = max((p for p in range(5) if top >= 1024**p), default=0)
-    unit = ("bytes", "KiB", "MiB", "GiB", "TiB")[power]
-    rows = [
-        {
-            "layer": each.index,
-            "kind": each.kind,
-            "bytes": each.total_bytes,
-            "scaled": each.total_bytes / 1024**power,
-            "size": readable(each.total_bytes),
-            "stores": stores(layer),
-        }
-        for layer, each in zip(at.spec.layers, held, strict=True)
-    ]
-    kinds = list(at.spec.counts)
-    every = 2 ** max(0, ceil(log2(at.spec.n_layers / 16)))  # at most 16 numbers under the bars
-    return {
-        "title": f"What each layer holds after {at.length:,} tokens",
-        "height": 200,
-        "mark": {"type": "bar"},
-        "data": {"values": rows},
-        "encoding": {
-            "x": {
-                "field": "layer",
-                "type": "ordinal",
-                "title": "Layer, from the first to the last",
-                "axis": {
-                    "values": list(range(0, at.spec.n_layers, every)),
-                    "labelAngle": 0,
-                    "ticks": False,
-                },
-                "scale": {"paddingInner": 0.15, "paddingOuter": 0},
-            },
-            "y": {
-                "field": "scaled",
-                "type": "quantitative",
-                "title": f"{unit} a layer",
-                "axis": {"tickCount": 3},
-                "scale": {} if top else {"domain": [0, 1]},
-            },
-            "color": {
-                "field": "kind",
-                "type": "nominal",
-                "title": "Kind",
-                "scale": {"domain": kinds, "range": [KINDS[kind][dark] for kind in kinds]},
-                "legend": {"orient": "right"},
-            },
-            "tooltip": [
-                _tip("layer", "Layer"),
-                _tip("kind", "Kind"),
-                _tip("stores", "Stores"),
-                _tip("bytes", "Bytes", ","),
-                _tip("size", "Size"),
-            ],
-        },
-    }

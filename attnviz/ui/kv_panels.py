@@ -35,10 +35,18 @@ def numbers(size: kv.Size, room: kv.Room, users: kv.Room, memory_gib: int) -> No
     _bytes("Per token", size.bytes_per_token)
     st.markdown(
         f"Accounting: **{size.accounting}**  \n"
+        + _beyond(size)
         + _equal(size.spec)
         + f"Longest context in {memory_gib:,} GiB:  \n**{_count(room.count)}** tokens  \n"
         f"Contexts of this length at once: **{_count(users.count)}**"
     )
+
+
+def _beyond(size: kv.Size) -> str:
+    stated = size.spec.max_context
+    if stated is None or size.length <= stated:
+        return ""
+    return f"Longer than the {stated:,} tokens that this model states  \n"
 
 
 def _equal(spec: kv.CacheSpec) -> str:

@@ -1,4 +1,4 @@
-"""The charts of the cache: valid Vega-Lite, with titles and units, drawing what size() says."""
+"""The curve of the cache: valid Vega-Lite, with titles and units, drawing what size() says."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ def sized(slug: str, length: int = 8192) -> kv.Size:
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("slug", SLUGS)
-def test_altair_finds_both_specs_valid(slug: str, dark: bool):
+def test_altair_finds_the_spec_valid(slug: str, dark: bool):
     z = sized(slug)
     growth = figures.growth(z, kv.alternatives(z.spec), dark=dark)
     alt.LayerChart.from_dict(growth).to_dict()
-    alt.Chart.from_dict(figures.stack(z, dark=dark)).to_dict()
 
 
 def test_titles_and_units():
@@ -34,10 +33,6 @@ def test_titles_and_units():
     axes = growth["layer"][1]["encoding"]
     assert axes["x"]["title"] == "Context in tokens (log scale, K = 1,024)"
     assert axes["y"]["title"] == "Cache in bytes (log scale)"
-    stack = figures.stack(z)
-    assert stack["title"] == "What each layer holds after 8,192 tokens"
-    assert stack["encoding"]["y"]["title"] == "MiB a layer"
-    assert stack["encoding"]["x"]["title"]
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -82,21 +77,10 @@ def test_long_names_leave_room_for_the_curve():
     assert [name["name"] for name in names] == ["this one"]
 
 
-@pytest.mark.parametrize("slug", SLUGS)
-def test_the_stack_shows_every_layer(slug: str):
-    z = sized(slug)
-    rows = figures.stack(z)["data"]["values"]
-    assert sum(row["bytes"] for row in rows) == z.total_bytes
-    assert {row["layer"] for row in rows} == set(range(z.spec.n_layers))
-    assert {row["kind"] for row in rows} == set(z.spec.counts)
-    assert all(row["stores"] for row in rows)
-
-
 def test_nothing_to_draw():
     z = kv.size(kv.preset("all-minilm-l6-v2"), 512)
     with pytest.raises(AttnvizError, match="keeps no cache"):
         figures.growth(z, [])
-    assert sum(row["bytes"] for row in figures.stack(z)["data"]["values"]) == 0
 
 
 def test_ticks_are_few():

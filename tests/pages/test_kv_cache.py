@@ -67,6 +67,11 @@ def test_where_a_preset_comes_from():
     assert "often called a '67B MHA model'; it is GQA with 8 KV heads" in shown
 
 
+def test_a_context_beyond_the_models_own_is_said():
+    assert "Longer than the 512 tokens" in texts(open_page(preset="t5-small", context=1024))
+    assert "Longer than" not in texts(open_page(preset="t5-small", context=512))
+
+
 def test_gqa_by_its_groups():
     at = open_page(design="GQA")
     groups = at.select_slider(key="kv")
