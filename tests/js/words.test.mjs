@@ -39,7 +39,7 @@ test("all numbers of a matrix have the decimals that its widest has room for", (
   assert.equal(decimals([0.1, 0.2], 5), 3);
   assert.equal(decimals([0.1, -10.2], 5), 1);
   assert.equal(decimals([0.1, -1000], 4), 0);
-  assert.equal(fixed(-0.0001, 2), "0.00");
+  assert.deepEqual([fixed(-0.0001, 2), fixed(0, 3)], ["≈0", "0"]);
   assert.equal(fixed(-1.5, 1), "−1.5");
 });
 

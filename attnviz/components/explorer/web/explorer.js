@@ -7,11 +7,10 @@ import { plateOf } from "./exporting.js";
 import { GridView } from "./gridview.js";
 import { openHead, shownPanels } from "./heads.js";
 import { linked } from "./linking.js";
-import { PanelView, leastWidth } from "./panelview.js";
-import { commonCell, rowLabels } from "./plan.js";
+import { PanelView, cellFor } from "./panelview.js";
+import { roomBelow } from "./room.js";
 import { themeOf } from "./theme.js";
 import { Toolbar } from "./toolbar.js";
-import { view } from "./view.js";
 
 const REPORT_AFTER = 150; // ms of rest before a selection goes to Python
 const NOTHING = { panel: null, row: null, col: null };
@@ -40,6 +39,8 @@ export class Explorer {
     this.frame = 0;
     this.generation = 0;
     this.timer = 0;
+    this.width = 0;
+    this.tall = 0;
     /** @type {Map<string, PanelView>} */
     this.views = new Map();
     /** @type {GridView | null} */
@@ -101,9 +102,13 @@ export class Explorer {
 
   layOut() {
     const { theme, measure, options } = this;
-    const tall = Math.max(380, Math.min(820, window.innerHeight - 230));
+    const width = this.root.clientWidth;
+    // Once for each width: what changes above the picture must not make it jump.
+    if (width !== this.width) this.tall = roomBelow(this.root);
+    this.width = width;
+    const { tall } = this;
     this.toolbar.update(this.figure, options);
-    const room = this.layOutGrid(this.root.clientWidth, tall);
+    const room = this.layOutGrid(width, tall);
     const panels = shownPanels(this.figure, this.selection);
     for (const [id, one] of this.views) {
       if (panels.some((panel) => panel.id === id)) continue;
@@ -111,14 +116,15 @@ export class Explorer {
       this.views.delete(id);
     }
     const only = panels.length === 1;
-    const size = { maxWidth: room, maxHeight: only ? tall : 620, cell: only ? 60 : this.cellFor(panels, room) };
+    const size = { maxWidth: room, maxHeight: only ? tall : 620, cell: only ? 60 : cellFor(panels, options, room, measure) };
     panels.forEach((panel, i) => {
       const given = { panel, options, theme, measure, ...size };
       const known = this.views.get(panel.id);
       known?.update(given);
       const one = known ?? this.add(given);
-      const there = this.panels.children[i];
-      if (there !== one.root) this.panels.insertBefore(one.root, there ?? null);
+      if (this.panels.children[i] !== one.root) {
+        this.panels.insertBefore(one.root, this.panels.children[i] ?? null);
+      }
     });
   }
 
@@ -156,20 +162,6 @@ export class Explorer {
     const fits = beside && used <= width * 0.5;
     this.stage.classList.toggle("beside", fits);
     return fits ? width - used - 32 : width;
-  }
-
-  /** @param {Panel[]} panels @param {number} room @returns {number} one size for all their cells */
-  cellFor(panels, room) {
-    const sizes = panels.map((panel) => {
-      const shown = view(panel, this.options);
-      const step = Math.ceil(shown.rows.length / 50);
-      const { x } = rowLabels(panel, shown, room, this.measure, step);
-      const least = leastWidth(panel, room, this.measure);
-      return { rows: shown.rows.length, cols: shown.cols.length, x, least };
-    });
-    // Small matrices keep cells that have room for a number.
-    const small = sizes.every(({ rows, cols }) => Math.max(rows, cols) <= 10);
-    return commonCell(sizes, room, 820, 44, small ? 32 : 13);
   }
 
   /** @param {import("./panelview.js").Given} given */

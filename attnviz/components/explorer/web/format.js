@@ -33,15 +33,16 @@ export function decimals(values, room) {
 }
 
 /**
- * A number inside a cell.
+ * A number inside a cell. What rounds to zero without being zero says so.
  *
  * @param {number} value
  * @param {number} digits
  */
 export function fixed(value, digits) {
   if (!Number.isFinite(value)) return number(value);
+  if (value === 0) return "0";
   const text = value.toFixed(digits);
-  return trueMinus(Number(text) === 0 ? text.replace("-", "") : text);
+  return Number(text) === 0 ? "≈0" : trueMinus(text);
 }
 
 /**

@@ -53,7 +53,8 @@ export function extent(values) {
  */
 export function paintGrid(context, { grid, plan, theme, sheet, metric }) {
   context.clearRect(0, 0, plan.width, plan.height);
-  context.imageSmoothingEnabled = true;
+  // Enlarged cells keep their edges.
+  context.imageSmoothingEnabled = grid.size > plan.side;
   context.imageSmoothingQuality = "high";
   const { size } = grid;
   const { side } = plan;

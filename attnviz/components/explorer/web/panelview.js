@@ -7,7 +7,7 @@ import { exportMenu } from "./exporting.js";
 import { moved } from "./keys.js";
 import { paintOverlay } from "./overlay.js";
 import { paint, swatches } from "./paint.js";
-import { plan as planned } from "./plan.js";
+import { commonCell, plan as planned, rowLabels } from "./plan.js";
 import { cell as cellPieces, place, plain, show } from "./readout.js";
 import { range, view } from "./view.js";
 
@@ -34,9 +34,32 @@ const SAVE = 92; // the menu beside the title, and the accent before it
  * @param {number} maxWidth
  * @param {Measure} measure
  */
-export function leastWidth({ title, subtitle }, maxWidth, measure) {
+function leastWidth({ title, subtitle }, maxWidth, measure) {
   const words = Math.max(measure(title, 15.5) * 1.06, measure(subtitle, 13)) + SAVE;
   return Math.ceil(Math.min(maxWidth, Math.max(240, Math.min(360, words))));
+}
+
+/**
+ * One size of cell for panels that stand side by side.
+ *
+ * @param {Panel[]} panels
+ * @param {Options} options
+ * @param {number} room
+ * @param {Measure} measure
+ */
+export function cellFor(panels, options, room, measure) {
+  const sizes = panels.map((panel) => {
+    const shown = view(panel, options);
+    const step = Math.ceil(shown.rows.length / 50);
+    const { x } = rowLabels(panel, shown, room, measure, step);
+    const least = leastWidth(panel, room, measure);
+    return { rows: shown.rows.length, cols: shown.cols.length, x, least };
+  });
+  // Small matrices keep cells that have room for a number.
+  const small = sizes.every(({ rows, cols }) => Math.max(rows, cols) <= 10);
+  // On a phone each panel has the width to itself.
+  const height = room < 500 ? Infinity : 820;
+  return commonCell(sizes, room, height, 44, small ? 32 : 13);
 }
 
 /** @param {Given} given everything that painting needs to know */
