@@ -1,3 +1,57 @@
+"""Step by step: one attention head, every matrix of it, and the arithmetic of any cell."""
+
 import streamlit as st
 
-st.title("step_by_step")
+from attnviz.errors import AttnvizError
+from attnviz.figures import steps as figures
+from attnviz.ui import page, step_controls, step_panels
+
+page.head(
+    "What does one attention head compute?",
+    "Each token asks with a query, is found by its key and hands over its value. Click any cell "
+    "for its arithmetic.",
+)
+choices = step_controls.step_controls()
+
+try:
+    with st.spinner("Loading PyTorch and the tokenizer"):
+        run = step_controls.run(choices)
+except AttnvizError as problem:
+    page.error(problem)
+    st.stop()
+
+trace = run.trace
+chosen = step_panels.explorer_of(trace)
+with st.bottom, st.container(border=True, height=130, gap="xsmall"):
+    step_panels.arithmetic(trace, chosen)
+st.text(figures.settings_line(trace))
+page.caution("random_weights", "not_explanation")
+
+scaling, dictionary, formula, code, sources = st.tabs(
+    ["Why divide by √d_k", "Soft dictionary", "Formulas and shapes", "Code", "Lesson and sources"],
+    key="tab",
+    bind="query-params",
+)
+if scaling.open:
+    with scaling:
+        step_panels.scaling(trace)
+if dictionary.open:
+    with dictionary:
+        try:
+            step_panels.soft_dictionary()
+        except AttnvizError as problem:
+            page.error(problem)
+if formula.open:
+    with formula:
+        st.markdown(figures.steps_table(trace))
+        for note in run.notes:
+            st.markdown(f"- {note}")
+if code.open:
+    with code:
+        st.markdown("Python that computes the numbers above:")
+        st.code(run.code, wrap_lines=True)
+        st.markdown("The functions that computed them, as they ran:")
+        st.code(step_controls.source(trace), wrap_lines=True)
+if sources.open:
+    with sources:
+        page.lesson("scaled_dot_product")

@@ -10,8 +10,7 @@ import pandas as pd
 from attnviz.figures import palette
 
 SERIES = {True: "divided by √d_k", False: "not divided"}
-INK, HIGHLIGHT = palette.ACCENTS["plain"][0], palette.ACCENTS["highlight"][0]
-HEIGHT = 240
+HEIGHT = 330  # of the whole chart, legend and titles included
 
 
 @dataclass(frozen=True)
@@ -57,11 +56,14 @@ CURVES = (
 )
 
 
-def saturation_chart(curves: pd.DataFrame, curve: Curve, d_k: int) -> alt.LayerChart:
+def saturation_chart(
+    curves: pd.DataFrame, curve: Curve, d_k: int, *, dark: bool = False
+) -> alt.LayerChart:
     """One number against d_k, with and without the division, the page's own d_k marked.
 
     curves is what metrics.softmax.curves returns.
     """
+    calm, strong = (palette.ACCENTS[name][dark] for name in ("plain", "highlight"))
     table = curves.assign(series=[SERIES[scaled] for scaled in curves["scaled"]])
     steps = sorted(table["d_k"].unique().tolist())
     x = alt.X(
@@ -71,7 +73,8 @@ def saturation_chart(curves: pd.DataFrame, curve: Curve, d_k: int) -> alt.LayerC
         axis=alt.Axis(values=steps[::2], format="d", grid=False),
     )
     scale = alt.Scale(type="log", base=10) if curve.log else alt.Scale(zero=True)
-    y = alt.Y(f"{curve.column}:Q", title=curve.unit, scale=scale)
+    axis = alt.Axis(values=[1, 10, 100, 1000], format=",d") if curve.log else alt.Axis(tickCount=5)
+    y = alt.Y(f"{curve.column}:Q", title=curve.unit, scale=scale, axis=axis)
     names = list(SERIES.values())
     lines = (
         alt.Chart(table)
@@ -81,9 +84,9 @@ def saturation_chart(curves: pd.DataFrame, curve: Curve, d_k: int) -> alt.LayerC
             y,
             color=alt.Color(
                 "series:N",
-                title="Scores",
-                scale=alt.Scale(domain=names, range=[INK, HIGHLIGHT]),
-                legend=alt.Legend(orient="bottom", labelLimit=0),
+                title=None,
+                scale=alt.Scale(domain=names, range=[calm, strong]),
+                legend=alt.Legend(orient="top", labelLimit=0, symbolType="stroke"),
             ),
             strokeDash=alt.StrokeDash(
                 "series:N", scale=alt.Scale(domain=names, range=[[1, 0], [6, 3]]), legend=None
@@ -96,17 +99,33 @@ def saturation_chart(curves: pd.DataFrame, curve: Curve, d_k: int) -> alt.LayerC
         )
     )
     here = pd.DataFrame({"d_k": [d_k], "label": [f"d_k = {d_k}"]})
-    rule = alt.Chart(here).mark_rule(color=INK, strokeDash=[2, 3]).encode(x)
+    rule = alt.Chart(here).mark_rule(color=calm, strokeDash=[2, 3]).encode(x)
     label = (
         alt.Chart(here)
-        .mark_text(align="left", dx=4, dy=6, baseline="top", color=INK, fontSize=12)
+        .mark_text(align="left", dx=4, dy=6, baseline="top", color=calm, fontSize=12)
         .encode(x, y=alt.value(0), text="label:N")
     )
-    return alt.LayerChart(layer=[rule, label, lines], title=curve.title, height=HEIGHT)
+    return _legible(alt.LayerChart(layer=[rule, label, lines], title=curve.title), HEIGHT, dark)
+
+
+def _legible(chart: alt.LayerChart, height: int, dark: bool) -> alt.LayerChart:
+    """Axis words in the page's own ink: the default grey is too faint for a projector."""
+    ink, soft = ("#e6e9ee", "#b4bcc7") if dark else ("#1d2530", "#4b5563")
+    return (
+        chart.properties(height=height)
+        .configure_axis(labelColor=soft, titleColor=ink, labelFontSize=12, titleFontSize=13)
+        .configure_title(color=ink, fontSize=15)
+        .configure_legend(labelColor=ink, labelFontSize=13)
+    )
 
 
 def shares_chart(
-    words: list[str], values: list[float], fits: list[float], weights: list[float]
+    words: list[str],
+    values: list[float],
+    fits: list[float],
+    weights: list[float],
+    *,
+    dark: bool = False,
 ) -> alt.LayerChart:
     """A soft dictionary's entries: how much of the answer each one is."""
     table = pd.DataFrame(
@@ -118,17 +137,22 @@ def shares_chart(
     )
     base = alt.Chart(table).encode(
         alt.Y("entry:N", sort=None, title="entry (key → value)"),
-        alt.X("weight:Q", title="weight (share of the answer)", scale=alt.Scale(domain=[0, 1.12])),
+        alt.X(
+            "weight:Q",
+            title="weight (share of the answer)",
+            scale=alt.Scale(domain=[0, 1.12]),
+            axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2f"),
+        ),
         tooltip=[
             "entry:N",
             alt.Tooltip("fit:Q", title="fit (cosine)", format=".3f"),
             alt.Tooltip("weight:Q", format=".4f"),
         ],
     )
-    bars = base.mark_bar(color=palette.ACCENTS["key"][0])
-    text = base.mark_text(align="left", dx=5, color=INK, fontSize=13).encode(
+    ink = "#e6e9ee" if dark else "#1d2530"
+    bars = base.mark_bar(color=palette.ACCENTS["key"][dark])
+    text = base.mark_text(align="left", dx=5, color=ink, fontSize=13).encode(
         text=alt.Text("weight:Q", format=".3f")
     )
-    return alt.LayerChart(
-        layer=[bars, text], title="How much of the answer each entry is", height=210
-    )
+    title = "How much of the answer each entry is"
+    return _legible(alt.LayerChart(layer=[bars, text], title=title), 260, dark)

@@ -7,7 +7,7 @@ from jaxtyping import Bool
 
 import attnviz as av
 from attnviz.figures.axes import key_axis, numbered_axis, query_axis
-from attnviz.figures.figure import Accent, Axis, Figure, Panel, Scale
+from attnviz.figures.figure import Accent, Axis, Figure, Panel, Scale, Selection
 
 TITLES = {
     "inputs_tokens": "Token vectors",
@@ -76,12 +76,19 @@ def steps_figure(trace: av.Trace, *, head: int = 0, batch: int = 0) -> Figure:
         title="Attention step by step",
         alt=(
             f"The matrices of one attention head in order, from inputs to output: {kind} of "
-            f"{n_queries} queries and {n_keys} keys, each matrix with its shape."
+            f"{n_queries} {'query' if n_queries == 1 else 'queries'} and {n_keys} "
+            f"{'key' if n_keys == 1 else 'keys'}, each matrix with its shape."
         ),
         panels=tuple(panels),
         settings=settings_line(trace),
         file_stem=f"attnviz_{trace.variant}",
     )
+
+
+def first_cell(trace: av.Trace) -> Selection:
+    """The cell to tell before the reader has chosen one: a score, off the diagonal if it can be."""
+    n_queries, n_keys = len(trace.query_tokens), len(trace.key_tokens)
+    return Selection(0, 0, "scores", min(2, n_queries - 1), min(1, n_keys - 1))
 
 
 def settings_line(trace: av.Trace) -> str:
@@ -93,6 +100,16 @@ def settings_line(trace: av.Trace) -> str:
         f"positions {options['positions']}, seed {options['seed']}, {trace.dtype} on "
         f"{trace.device}, {trace.kernel} kernel"
     )
+
+
+def steps_table(trace: av.Trace) -> str:
+    """Markdown: each step's formula, its shape in this run, and what happens there."""
+    lines = ["| Step | Formula | Shape | What happens |", "|---|---|---|---|"]
+    for step in trace.steps:
+        title = _title(trace, step.name, 0).split(" = ")[0]
+        shape = _shape(trace, *_sides(step))
+        lines.append(f"| {title} | ${step.formula}$ | {shape} | {step.note} |")
+    return "\n".join(lines)
 
 
 def cell_index(
@@ -189,4 +206,4 @@ def _limit(trace: av.Trace, step: av.Step, lead: tuple[int, ...]) -> float | Non
     """Scaled and masked scores share one colour scale, so that the mask alone tells them apart."""
     if step.name not in ("scaled", "masked"):
         return None
-    return float(trace["scaled"].tensor[lead].abs().max()) or None
+    return float(trace["scaled"].tensor[lead].detach().abs().max()) or None

@@ -9,6 +9,8 @@
 ('inputs', 'query', 'key', 'value')
 """
 
+import inspect
+
 from attnviz.errors import AttnvizError
 from attnviz.variants import grouped_query, multi_head, scaled_dot_product
 from attnviz.variants.run import parameters, run
@@ -33,4 +35,10 @@ def find(name: str) -> Variant:
     return VARIANTS[name]
 
 
-__all__ = ["VARIANTS", "find", "names", "parameters", "run"]
+def source(name: str) -> str:
+    """The Python source of the functions that compute a variant, as they run."""
+    variant = find(name)
+    return "\n\n".join(inspect.getsource(part) for part in (variant.compute, *variant.parts))
+
+
+__all__ = ["VARIANTS", "find", "names", "parameters", "run", "source"]

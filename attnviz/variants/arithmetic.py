@@ -14,9 +14,10 @@ from attnviz.variants.written import Term, number, plain, sum_latex, sum_text
 class Arithmetic:
     """One cell: the sum of the terms, divided by the sum of the divisor where there is one.
 
-    latex is the formula, then the formula with numbers, then the result; text is the same with
-    numbers only. Long sums are shortened in both, never in terms. sentence says in plain words
-    what is computed; it names tokens, so show it as plain text.
+    latex is the formula, the formula with numbers, and the result, in one line that a browser may
+    break at its signs; text is the same with numbers only. Long sums are shortened in both, never
+    in terms. sentence says in plain words what is computed; it names tokens, so show it as plain
+    text.
     """
 
     step: str
@@ -58,15 +59,12 @@ def explain(trace: Trace, step_name: str, index: tuple[int, ...]) -> Arithmetic:
 
 
 def _latex(left: str, made: Expression, value: float) -> str:
-    right = [made.symbolic] if made.symbolic else []
+    sides = [left, made.symbolic] if made.symbolic else [left]
     if made.divisor:
-        above, below = sum_latex(made.terms, lines=False), sum_latex(made.divisor, lines=False)
-        right.append(rf"\frac{{{above}}}{{{below}}}")
+        sides.append(rf"{sum_latex(made.terms)} \,/\, ({sum_latex(made.divisor)})")
     elif made.worked or len(made.terms) > 1 or any(len(term.factors) > 1 for term in made.terms):
-        right.append(made.worked or sum_latex(made.terms, lines=True))
-    right.append(number(value))
-    first, *others = (f"&= {side}" for side in right)
-    return "\\begin{aligned}\n" + " \\\\\n".join([f"{left} {first}", *others]) + "\n\\end{aligned}"
+        sides.append(made.worked or sum_latex(made.terms))
+    return " = ".join([*sides, number(value)])
 
 
 def _text(left: str, made: Expression, value: float) -> str:

@@ -12,9 +12,15 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attnviz.variants.dimensions import grouped, per_head, positive
-from attnviz.variants.heads import attending, join_heads, project_heads, share_heads
+from attnviz.variants.heads import (
+    attending,
+    join_heads,
+    project_heads,
+    share_heads,
+    split_heads,
+)
 from attnviz.variants.multi_head import fused, parameters
-from attnviz.variants.softmax import attend
+from attnviz.variants.softmax import attend, hide, softmax
 from attnviz.variants.text import core_steps, output_steps, projection_steps, split_steps
 from attnviz.variants.variant import Setup, StepText, Tensors, Variant
 
@@ -69,4 +75,5 @@ VARIANT = Variant(
     dimensions=dimensions,
     parameters=parameters,
     describe=describe,
+    parts=(project_heads, split_heads, share_heads, attend, hide, softmax, join_heads),
 )

@@ -12,9 +12,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attnviz.variants.dimensions import per_head, positive
-from attnviz.variants.heads import attending, join_heads, project_heads
+from attnviz.variants.heads import attending, join_heads, project_heads, split_heads
 from attnviz.variants.parameters import head_columns, head_rows
-from attnviz.variants.softmax import attend, attend_fused
+from attnviz.variants.softmax import attend, attend_fused, hide, softmax
 from attnviz.variants.text import core_steps, output_steps, projection_steps, split_steps
 from attnviz.variants.variant import Setup, StepText, Tensors, Variant
 
@@ -89,4 +89,5 @@ VARIANT = Variant(
     dimensions=dimensions,
     parameters=parameters,
     describe=describe,
+    parts=(project_heads, split_heads, attend, hide, softmax, join_heads),
 )

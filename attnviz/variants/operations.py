@@ -150,10 +150,10 @@ def scale(trace: Trace, step: Step, index: Index) -> Expression:
     here = cell(source.symbol, index[-2:])
     hot = temperature != 1
     if abs(factor * temperature * d_k**0.5 - 1) < 1e-9:
-        below = r"\tau \sqrt{d_k}" if hot else r"\sqrt{d_k}"
-        digits = rf"{number(temperature)} \cdot \sqrt{{{d_k}}}" if hot else rf"\sqrt{{{d_k}}}"
-        symbolic = rf"\frac{{{here}}}{{{below}}}"
-        worked = rf"\frac{{{number(score)}}}{{{digits}}}"
+        below = r"(\tau \sqrt{d_k})" if hot else r"\sqrt{d_k}"
+        digits = rf"({number(temperature)} \cdot \sqrt{{{d_k}}})" if hot else rf"\sqrt{{{d_k}}}"
+        symbolic = rf"{here} \,/\, {below}"
+        worked = rf"{number(score)} \,/\, {digits}"
         words = f"The score divided by the square root of d_k = {d_k}"
     else:
         symbolic = rf"{here} \cdot {number(factor)}" if factor != 1 else here
@@ -189,15 +189,13 @@ def softmax(trace: Trace, step: Step, index: Index) -> Expression:
         return Expression((Term((0.0,)),), "", f"{_first_up(_key(trace, col))} is {why}: weight 0.")
     top = max(seen)
     here = cell(source.symbol, (row, col))
-    symbolic = (
-        rf"\frac{{e^{{{here} - m}}}}{{\sum_{{j}} e^{{{cell(source.symbol, (row, 'j'))} - m}}}}"
-    )
-    symbolic += rf", \quad m = \max_j {cell(source.symbol, (row, 'j'))}"
+    others = cell(source.symbol, (row, "j"))
+    symbolic = rf"e^{{{here} - m}} \,/\, \textstyle\sum_{{j}} e^{{{others} - m}}"
     return Expression(
         (Term((scores[col], top), "power"),),
         symbolic,
         f"The share of {_key(trace, col)} among the {len(seen)} keys that {_asker(trace, row)} may "
-        f"look at.",
+        f"look at; m is the largest score of the row, taken off so that no power overflows.",
         divisor=tuple(Term((score, top), "power") for score in seen),
     )
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from attnviz.positions import apply_rotary
 from attnviz.variants.dimensions import positive
 from attnviz.variants.parameters import head_columns
-from attnviz.variants.softmax import attend, attend_fused
+from attnviz.variants.softmax import attend, attend_fused, hide, softmax
 from attnviz.variants.text import core_steps, projection_steps
 from attnviz.variants.variant import Setup, StepText, Tensors, Variant
 
@@ -104,4 +104,5 @@ VARIANT = Variant(
     dimensions=dimensions,
     parameters=parameters,
     describe=describe,
+    parts=(project, attend, hide, softmax),
 )

@@ -164,7 +164,7 @@ def core_steps(setup: Setup, symbols: Symbols, heads: bool = False) -> dict[str,
             pairs,
             "scores",
             hidden,
-            rf"{hidden}[i,j] = {scaled}[i,j] \text{{ if allowed, else }} -\infty"
+            rf"{hidden}[i,j] = {scaled}[i,j] \text{{ if allowed, else }} {{-\infty}}"
             if setup.mask
             else f"{hidden} = {scaled}",
             f"Mask: {setup.mask}. A hidden key gets minus infinity, so its weight will be 0."

@@ -53,3 +53,4 @@ class Variant:
     dimensions: Callable[..., dict[str, int]]  # (d_model, **given) -> all of them, checked
     parameters: Callable[[int, int, Mapping[str, int]], Tensors]  # (d_model, seed, dimensions)
     describe: Callable[[Setup], dict[str, StepText]]
+    parts: tuple[Callable[..., object], ...] = ()  # what compute calls, in reading order

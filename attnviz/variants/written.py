@@ -9,7 +9,6 @@ from typing import Literal
 
 LONGEST = 8
 """Terms of a sum that are all written; of a longer one, the first six and the last."""
-PER_LINE = 4
 
 
 @dataclass(frozen=True)
@@ -85,13 +84,9 @@ def _shortened(terms: Sequence[Term], latex: bool) -> list[str]:
     return [*words[: LONGEST - 2], gap, words[-1]]
 
 
-def sum_latex(terms: Sequence[Term], *, lines: bool) -> str:
-    """The terms joined by plus signs, wrapped inside an aligned block if lines."""
-    words = _shortened(terms, latex=True)
-    if not lines:
-        return " + ".join(words) or "0"
-    rows = [" + ".join(words[at : at + PER_LINE]) for at in range(0, len(words), PER_LINE)]
-    return " \\\\\n&\\quad + ".join(rows) or "0"
+def sum_latex(terms: Sequence[Term]) -> str:
+    """The terms joined by plus signs."""
+    return " + ".join(_shortened(terms, latex=True)) or "0"
 
 
 def sum_text(terms: Sequence[Term]) -> str:
