@@ -13,7 +13,9 @@ tools() {
   "$VENV/bin/python" -m pip --disable-pip-version-check install -q -r requirements-dev.txt
 }
 
-has_browser() {
+has_browser() { "$VENV/bin/python" -m tests.browser.chromium >/dev/null 2>&1; }
+
+browser() {
   if has_browser; then return; fi
   if grep -q '^ID=ubuntu' /etc/os-release 2>/dev/null; then
     # Ubuntu's chromium is a snap, which Playwright cannot drive.
