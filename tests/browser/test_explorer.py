@@ -266,6 +266,7 @@ def test_the_keyboard_reads_and_pins(opened: Callable[[str], Explorer], page: Pa
     active = page.get_by_role("gridcell")
     assert active.inner_text().startswith("on 3 → cat 1: weight")
     assert active.get_attribute("aria-colindex") == "2"
+    assert page.locator(".panel .readout").get_attribute("aria-live") == "polite"
     page.keyboard.press("Enter")
     page.get_by_text("panel='weights', row=3, col=1").wait_for()
 

@@ -89,6 +89,7 @@ def test_reports_are_held_to_the_figure() -> None:
     assert within(Selection(layer=5, head=-1), figure) == Selection()
     assert within(Selection(panel="w", row=2, col=0), figure) == Selection()
     assert within(Selection(panel="x", row=0, col=0), figure) == Selection()
+    assert within(good, Figure("", "", (panel,))) == Selection(panel="w", row=1, col=0)
 
 
 def script() -> None:

@@ -49,10 +49,9 @@ def read(state: Any) -> Selection | None:
 def within(selection: Selection, figure: Figure) -> Selection:
     """The same selection without what this figure does not have: any client may send any number."""
     grid = figure.grid
-    if grid is not None:
-        n_heads = grid.thumbnails.shape[1]
-        if selection.layer not in grid.layers or selection.head not in range(n_heads):
-            selection = replace(selection, layer=None, head=None)
+    layers, n_heads = (grid.layers, grid.thumbnails.shape[1]) if grid else ((), 0)
+    if selection.layer not in layers or selection.head not in range(n_heads):
+        selection = replace(selection, layer=None, head=None)
     panel = next((p for p in figure.panels if p.id == selection.panel), None)
     if panel is None:
         return replace(selection, panel=None, row=None, col=None)

@@ -4,6 +4,7 @@
 import { measurer } from "./canvas.js";
 import { element } from "./dom.js";
 import { plateOf } from "./exporting.js";
+import { isFlat } from "./gridplan.js";
 import { GridView } from "./gridview.js";
 import { openHead, shownPanels } from "./heads.js";
 import { linked } from "./linking.js";
@@ -137,14 +138,15 @@ export class Explorer {
       this.stage.classList.remove("beside");
       return width;
     }
-    const beside = width >= 760;
+    const flat = isFlat(grid.layers.length, grid.heads);
+    const beside = width >= 760 && !flat;
     const given = {
       grid,
       theme: this.theme,
       metric: this.options.metric,
       maxWidth: beside ? width * 0.42 : width,
       // Above the panels it scrolls in a box of its own.
-      maxHeight: beside ? tall : 40 * grid.layers.length,
+      maxHeight: beside ? tall : flat ? Infinity : 40 * grid.layers.length,
       ...openHead(this.figure, this.selection),
     };
     if (this.grid) this.grid.update(given);
@@ -190,7 +192,7 @@ export class Explorer {
       const { shown } = one.scene;
       const pin = linked(pinned, panel, shown);
       const marks = { ...linked(this.pointer, panel, shown), pinRow: pin.row, pinCol: pin.col };
-      one.mark(marks, i === 0 ? IDLE : []);
+      one.mark(marks, i === 0 ? IDLE : [], this.pointer?.panel.id === panel.id);
     });
   }
 

@@ -10,7 +10,17 @@
 
 const [LEFT, TITLE, LABEL, BRACKET] = [40, 18, 16, 20];
 const LEAST = 24; // the smallest target that a finger meets
+const MOST = 76;
+const MOST_OF_FEW = 112; // in a grid of few layers, which stands above the panels
 const GROUP_GAP = 5;
+
+/**
+ * Whether the grid is a line or two of maps, better above a panel than beside it.
+ *
+ * @param {number} layers
+ * @param {number} heads
+ */
+export const isFlat = (layers, heads) => layers <= 2 && heads > layers;
 
 /**
  * @param {number} layers
@@ -27,7 +37,8 @@ export function gridPlan(layers, heads, kvHeads, maxWidth, maxHeight) {
   const y = TITLE + LABEL + (grouped ? BRACKET : 0);
   const gaps = (heads / perGroup - 1) * groupGap;
   const room = Math.min((maxWidth - LEFT - gaps) / heads, (maxHeight - y) / layers);
-  const pitch = Math.max(LEAST, Math.min(76, Math.floor(room)));
+  const most = isFlat(layers, heads) ? MOST_OF_FEW : MOST;
+  const pitch = Math.max(LEAST, Math.min(most, Math.floor(room)));
   return {
     x: LEFT,
     y,

@@ -84,7 +84,7 @@ export class PanelView {
     this.cell = element("div", "cell", { role: "gridcell" });
     this.row = element("div", "", { role: "row" }, [this.cell]);
     this.plot = element("div", "plot", { role: "grid", tabindex: "0" }, [this.row, this.base, this.over]);
-    this.readout = element("output", "readout", { "aria-live": "polite" });
+    this.readout = element("output", "readout");
     const words = element("div", "words", {}, [this.title, this.subtitle]);
     const head = element("header", "", {}, [words, exportMenu(() => host.plate(this))]);
     this.root = element("section", "panel", {}, [head, this.plot, this.readout]);
@@ -120,8 +120,14 @@ export class PanelView {
     paint(canvasSurface(context2d(this.base)), this.scene);
   }
 
-  /** @param {Marks} marks @param {import("./readout.js").Piece[]} idle - when nothing is marked */
-  mark(marks, idle) {
+  /**
+   * @param {Marks} marks
+   * @param {import("./readout.js").Piece[]} idle - when nothing is marked
+   * @param {boolean} own - the reader points here, not at a linked panel
+   */
+  mark(marks, idle, own) {
+    // One voice at a time: linked panels show their numbers without announcing them.
+    this.readout.setAttribute("aria-live", own ? "polite" : "off");
     const { shown } = this.scene;
     paintOverlay(context2d(this.over), this.scene, marks);
     const pointed = marks.row >= 0 || marks.col >= 0;
