@@ -14,9 +14,8 @@ WIDTH = 64
 
 page.head(
     "Does every head need keys and values of its own?",
-    "Every query head draws a map of its own, even where neighbours share one key/value head. "
-    "As many as query heads: multi-head attention (MHA). Fewer: grouped-query (GQA). One: "
-    "multi-query (MQA).",
+    "From keys and values for each query head (MHA), through one set a group (GQA), to one for "
+    "all (MQA).",
 )
 
 with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):

@@ -14,8 +14,8 @@ WIDTH = 16  # channels: few enough to draw each
 
 page.head(
     "Which words may a word look at?",
-    "A mask decides which query (row) may read which key (column). What it hides gets no weight, "
-    "and each row shares out its one unit of attention among the keys that are left.",
+    "A mask decides which query (row) may read which key (column); the weight of hidden keys goes "
+    "to the others.",
 )
 choices = mask_controls()
 

@@ -113,9 +113,11 @@ def sharing_chart(n_heads: int, n_kv_heads: int) -> alt.LayerChart:
     share = n_heads // n_kv_heads
     readers = [kv_head_of(head, n_heads, n_kv_heads) for head in range(n_heads)]
     centre = [group * share + (share - 1) / 2 for group in range(n_kv_heads)]
-    rows = {"values": "V", "keys": "K", "queries": "Q"}
+    roomy = n_heads <= 8  # else a mark holds a number only: its row says of what
+    letters = ("V", "K", "Q") if roomy else ("", "", "")
+    rows = dict(zip(("values", "keys", "queries"), letters, strict=True))
     spots = pd.DataFrame(
-        [(float(head), "queries", f"Q{head}") for head in range(n_heads)]
+        [(float(head), "queries", f"{rows['queries']}{head}") for head in range(n_heads)]
         + [
             (x, row, f"{rows[row]}{group}")
             for group, x in enumerate(centre)
@@ -135,10 +137,9 @@ def sharing_chart(n_heads: int, n_kv_heads: int) -> alt.LayerChart:
         .mark_rule(stroke="#8c8c8c", strokeWidth=1.5)
         .encode(across, down, alt.X2("x2"), alt.Y2("row2"))
     )
-    roomy = n_heads <= 8
     marks = (
         alt.Chart(spots)
-        .mark_point(filled=True, size=700 if roomy else 280, opacity=1)
+        .mark_point(filled=True, size=480 if roomy else 280, opacity=1)
         .encode(
             across,
             down,
@@ -153,11 +154,11 @@ def sharing_chart(n_heads: int, n_kv_heads: int) -> alt.LayerChart:
     )
     names = (
         alt.Chart(spots)
-        .mark_text(color="white", fontSize=12 if roomy else 9, fontWeight="bold")
+        .mark_text(color="white", fontSize=11 if roomy else 10, fontWeight="bold")
         .encode(across, down, alt.Text("name:N"))
     )
     title = f"{n_heads} query heads read {n_kv_heads} key/value head{'s' * (n_kv_heads > 1)}"
-    return alt.LayerChart(layer=[lines, marks, names], height=190, title=title)
+    return alt.LayerChart(layer=[lines, marks, names], height=150, title=title)
 
 
 def reading(trace: av.Trace, head: int) -> str:

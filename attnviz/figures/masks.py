@@ -17,7 +17,7 @@ from attnviz.figures.figure import Figure, Panel
 
 
 def mask_figure(unmasked: av.Trace, masked: av.Trace) -> Figure:
-    """Allowed pairs, the weights without the mask and with it, and the change of the output.
+    """Allowed pairs, the weights with the mask and without it, and the change of the output.
 
     Both traces are runs of one head on the same input; example 0 and head 0 are drawn.
     """
@@ -31,7 +31,7 @@ def mask_figure(unmasked: av.Trace, masked: av.Trace) -> Figure:
         title="A mask, and what it changes",
         alt=(
             f"Four matrices for the mask {name} on {n_queries} queries and {n_keys} keys: which "
-            f"pairs it allows, the weights without it, the weights with it, and by how much each "
+            f"pairs it allows, the weights with it, the weights without it, and by how much each "
             f"number of the output changes."
         ),
         panels=(
@@ -47,15 +47,6 @@ def mask_figure(unmasked: av.Trace, masked: av.Trace) -> Figure:
                 value_name="allowed",
             ),
             Panel(
-                "open",
-                "Weights without the mask",
-                _numbers(unmasked.weights[:, 0]),
-                rows,
-                cols,
-                subtitle="every row sums to 1",
-                limit=1.0,
-            ),
-            Panel(
                 "weights",
                 "Weights with the mask",
                 _numbers(masked.weights[:, 0]),
@@ -63,6 +54,15 @@ def mask_figure(unmasked: av.Trace, masked: av.Trace) -> Figure:
                 cols,
                 blocked=blocked,
                 subtitle="the weight of hidden keys moves to the others",
+                limit=1.0,
+            ),
+            Panel(
+                "open",
+                "Weights without the mask",
+                _numbers(unmasked.weights[:, 0]),
+                rows,
+                cols,
+                subtitle="every row sums to 1",
                 limit=1.0,
             ),
             Panel(

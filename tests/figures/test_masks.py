@@ -25,8 +25,8 @@ def runs(mask: masks.Mask, length: int = 5) -> tuple[av.Inputs, av.Trace, av.Tra
 def test_the_four_panels_are_the_tensors_of_the_runs():
     _, unmasked, masked = runs(WINDOW)
     figure = mask_figure(unmasked, masked)
-    allowed, open_, weights, change = figure.panels
-    assert [panel.id for panel in figure.panels] == ["allowed", "open", "weights", "change"]
+    allowed, weights, open_, change = figure.panels
+    assert [panel.id for panel in figure.panels] == ["allowed", "weights", "open", "change"]
     expected = WINDOW.allowed(5, 5)[0, 0].numpy()
     assert np.array_equal(allowed.values, expected.astype(np.float32))
     assert np.array_equal(weights.values, masked.weights[0, 0].numpy())
@@ -44,7 +44,7 @@ def test_weights_with_the_mask_are_those_of_pytorch():
     theirs = torch.nn.functional.scaled_dot_product_attention(
         q, k, torch.eye(5)[None], attn_mask=WINDOW.allowed(5, 5)[0]
     )
-    drawn = mask_figure(unmasked, masked).panels[2].values
+    drawn = mask_figure(unmasked, masked).panels[1].values
     assert np.allclose(drawn, theirs[0].numpy(), atol=1e-6)
 
 
