@@ -226,10 +226,13 @@ export class Explorer {
     const now = openHead(this.figure, this.selection);
     if (grid) this.selection = { ...this.selection, ...now };
     const moved = before.layer !== now.layer || before.head !== now.head;
-    if (moved && grid && !grid.stack) this.root.classList.add("waiting");
+    // A map that only the server has is asked for at once.
+    const waiting = moved && grid !== null && !grid.stack;
+    if (waiting) this.root.classList.add("waiting");
     this.draw();
     clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => this.report({ ...this.selection }), REPORT_AFTER);
+    const after = waiting ? 0 : REPORT_AFTER;
+    this.timer = window.setTimeout(() => this.report({ ...this.selection }), after);
   }
 
   stop() {
