@@ -1,11 +1,12 @@
 // @ts-check
 
 const AROUND = 150; // a panel's switches, title and readout
-const [LEAST, MOST] = [420, 820];
+const LEAST = 380; // with less below it, the figure is scrolled to, and then has a screen to itself
+const MOST = 820;
 
 /**
- * The height, in CSS pixels, that a single map may take so that all of its panel is on the first
- * screen: of the page as it is before any scrolling.
+ * The height, in CSS pixels, that a single map may take so that all of its panel is on one
+ * screen: the first one, as the page is before any scrolling, where there is room.
  *
  * @param {HTMLElement} root
  */
@@ -14,8 +15,9 @@ export function roomBelow(root) {
   for (let at = /** @type {Node | null} */ (root); at; at = at.parentNode ?? hostOf(at)) {
     if (at instanceof Element) scrolled += at.scrollTop;
   }
-  const top = root.getBoundingClientRect().top + scrolled;
-  return Math.max(LEAST, Math.min(MOST, window.innerHeight - top - AROUND));
+  const screen = window.innerHeight - AROUND;
+  const below = screen - root.getBoundingClientRect().top - scrolled;
+  return Math.max(LEAST, Math.min(MOST, below >= LEAST ? below : screen));
 }
 
 /** @param {Node} node */
