@@ -68,7 +68,7 @@ def default_head(capture: Maps) -> tuple[int, int]:
     Of every head, the share of attention that is not on the first token, the previous token or
     the token itself, times how far the head is from spreading evenly. Ties go to the first.
     """
-    frame = capture.metrics()
+    frame = capture.metrics().fillna(0.0)  # one token alone has no previous one
     elsewhere = 1 - frame["first"] - frame["previous"] - frame["self"]
     widest = float(frame["entropy"].max()) or 1.0
     best = (elsewhere * (1 - frame["entropy"] / widest)).idxmax()

@@ -58,6 +58,8 @@ def current(
     if reported is not None and reported != kept.reported:
         kept.reported = kept.value = reported
     value = kept.value
+    if value.layer is None and len(layers) == 1:  # a link may leave the only layer out
+        value = replace(value, layer=default[0])
     if value.layer not in layers or value.head not in range(n_heads):
         value = replace(value, layer=default[0], head=default[1])
     if value.panel is None and value.row is not None:

@@ -70,3 +70,19 @@ def test_the_explorers_report_and_then_the_table_win_and_reach_the_link() -> Non
     app.button[0].click().run()
     got = app.session_state["got"]
     assert (got.layer, got.head) == (1, 0)
+
+
+def test_a_link_to_a_head_of_the_only_layer_needs_no_layer() -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from attnviz.ui import selection
+
+        st.session_state["got"] = selection.current(
+            "map", layers=(0,), n_heads=8, default=(0, 0), panel="weights"
+        )
+
+    app = AppTest.from_function(page, default_timeout=10)
+    app.query_params["head"] = "5"
+    app.run()
+    assert (app.session_state["got"].layer, app.session_state["got"].head) == (0, 5)

@@ -1,0 +1,81 @@
+"""What Inspect a model shows below its picture: predictions, all heads, files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from attnviz.figures import capture as figures
+from attnviz.figures import numbers
+from attnviz.ui import selection
+
+
+def predictions(capture: Any) -> None:
+    """The likeliest next tokens, by the run that the maps come from."""
+    predicted = capture.next_tokens(10)
+    if predicted is None:
+        st.markdown(
+            "This model is an encoder: it reads in both directions and predicts no next token."
+        )
+        return
+    st.markdown("The ten most probable next tokens after the text, by this same run.")
+    st.dataframe(
+        predicted,
+        hide_index=True,
+        column_config={
+            "token": "Token",
+            "token_id": "Token id",
+            "probability": st.column_config.ProgressColumn(
+                "Probability", format="%.4f", max_value=1.0
+            ),
+        },
+    )
+
+
+def heads(capture: Any, key: str) -> None:
+    """Every head with its metrics; choosing a row shows that head in the explorer `key`."""
+    table = capture.metrics()
+
+    def choose() -> None:
+        for row in st.session_state["heads_table"].selection.rows:
+            selection.choose(key, int(table["layer"][row]), int(table["head"][row]))
+
+    st.markdown("Sort by a column; choose a row to see that head above.")
+    columns = {
+        word: st.column_config.NumberColumn(title, format="%.4f")
+        for word, title in figures.METRICS.items()
+    }
+    st.dataframe(
+        table,
+        hide_index=True,
+        key="heads_table",
+        on_select=choose,
+        selection_mode="single-row",
+        column_config={"layer": "Layer", "head": "Head", **columns},
+    )
+
+
+def files(capture: Any, layer: int, head: int, stem: str) -> None:
+    """Exact numbers to take away; nothing is computed until it is asked for."""
+    name = f"{stem}_layer{layer}_head{head}"
+    with st.container(horizontal=True):
+        st.download_button(
+            "This head's map (NPZ)",
+            data=lambda: numbers.to_npz(capture, layer, head),
+            file_name=f"{name}.npz",
+            on_click="ignore",
+        )
+        st.download_button(
+            "This head's map (CSV)",
+            data=lambda: numbers.to_csv(capture, layer, head),
+            file_name=f"{name}.csv",
+            on_click="ignore",
+        )
+        st.download_button(
+            "Metrics of all heads (CSV)",
+            data=lambda: capture.metrics().to_csv(index=False),
+            file_name=f"{stem}_heads.csv",
+            on_click="ignore",
+        )
+    st.markdown("The picture: the Save menu above the map gives PNG, SVG and CSV of what it shows.")
