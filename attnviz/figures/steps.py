@@ -103,12 +103,12 @@ def settings_line(trace: av.Trace) -> str:
 
 
 def steps_table(trace: av.Trace) -> str:
-    """Markdown: each step's formula, its shape in this run, and what happens there."""
-    lines = ["| Step | Formula | Shape | What happens |", "|---|---|---|---|"]
+    """Markdown: each step's shape in this run, its formula, and what happens there."""
+    lines = ["| Step and shape | Formula | What happens |", "|---|---|---|"]
     for step in trace.steps:
         title = _title(trace, step.name, 0).split(" = ")[0]
         shape = _shape(trace, *_sides(step))
-        lines.append(f"| {title} | ${step.formula}$ | {shape} | {step.note} |")
+        lines.append(f"| {title}: {shape} | ${step.formula}$ | {step.note} |")
     return "\n".join(lines)
 
 

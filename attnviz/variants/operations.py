@@ -195,7 +195,7 @@ def softmax(trace: Trace, step: Step, index: Index) -> Expression:
         (Term((scores[col], top), "power"),),
         symbolic,
         f"The share of {_key(trace, col)} among the {len(seen)} keys that {_asker(trace, row)} may "
-        f"look at; m is the largest score of the row, taken off so that no power overflows.",
+        f"look at; m is the largest score of the row.",
         divisor=tuple(Term((score, top), "power") for score in seen),
     )
 

@@ -172,9 +172,7 @@ def test_soft_dictionary_tab() -> None:
 
 def test_formula_tab_has_live_shapes() -> None:
     app = open_page(tab="Formulas and shapes", text="a b", d="4", dk="2")
-    assert r"| Queries Q | $Q = X W^Q$ | 2 × 2 (T × d_k) | What each token asks for. |" in texts(
-        app
-    )
+    assert "| Queries Q: 2 × 2 (T × d_k) | $Q = X W^Q$ | What each token asks for. |" in texts(app)
     assert "- Embeddings: one vector drawn from N(0, 1) for each token, seed 0." in texts(app)
 
 

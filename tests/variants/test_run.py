@@ -143,3 +143,10 @@ def test_gpu_agrees_with_cpu(name: str, kernel: str) -> None:
     there = av.run(name, x, mask=masks.causal(), device="cuda", kernel=kernel)
     assert there.device.startswith("cuda")
     assert torch.allclose(here.output, there.output.cpu(), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", av.variants.names())
+def test_source_is_what_ran(name: str) -> None:
+    source = av.variants.source(name)
+    for function in ("def compute(", "def attend(", "def hide(", "def softmax("):
+        assert function in source
