@@ -33,7 +33,8 @@ except AttnvizError as problem:
     st.stop()
 others = [other for other in kv.alternatives(spec) if other.layers != spec.layers]
 
-numbers, curve = st.columns([2, 5], gap="large")
+hero = st.container(horizontal=True, gap="medium")
+numbers, curve = hero.container(width=230), hero.container(width="stretch")
 with numbers:
     kv_panels.numbers(size, room, users, choice.memory_gib)
 with curve:

@@ -155,9 +155,8 @@ def growth(at: Size, others: Sequence[CacheSpec], *, dark: bool = False) -> Spec
     shape = f"{at.spec.n_layers} layers of {at.spec.n_heads} heads × {at.spec.head_dim}"
     return {
         "title": {
-            "text": f"Cache of {at.batch:,} sequence{'' if at.batch == 1 else 's'} "
-            "against its context",
-            "subtitle": f"Thin lines: {shape}, all of that kind" if others else "",
+            "text": "Cache against context" + (f", {at.batch:,} sequences" if at.batch > 1 else ""),
+            "subtitle": f"Thin lines: {shape}, all alike" if others else "",
             "subtitleColor": soft,
             "subtitleFontSize": 12,
         },

@@ -58,13 +58,12 @@ class Choice:
 
 def choose() -> Choice:
     """Draw the controls: at most three in sight beside the choice of design, the rest folded."""
-    kind, first, second, third, fourth = st.columns(
-        [2.3, 2.6, 2.6, 2.2, 1.5], vertical_alignment="bottom", gap="small"
-    )
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    kind = row.container(width="content")
+    first, second, third = (row.container(width="stretch") for _ in range(3))
+    more = row.popover("More", icon=":material/tune:", width="content")
     with kind:
         design = controls.segment("Whose cache", DESIGNS, key="design")
-    with fourth:
-        more = st.popover("More", icon=":material/tune:", width="stretch")
     with more:
         layers, heads, width = _shape() if design != "Model" else (1, 1, 1)
         batch = controls.number("Sequences in the batch", 1, 65_536, key="batch", default=1)

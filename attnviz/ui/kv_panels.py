@@ -30,15 +30,18 @@ CARDS = {
 
 def numbers(size: kv.Size, room: kv.Room, users: kv.Room, memory_gib: int) -> None:
     """The answer, in large: total, its two parts, and what fits."""
-    _bytes(f"{size.spec.name}, {size.length:,} tokens", size.total_bytes)
+    _bytes(size.spec.name, size.total_bytes)
     _bytes("Fixed, per sequence", size.fixed_bytes)
     _bytes("Per token", size.bytes_per_token)
+    sequences = "" if size.batch == 1 else f" × {size.batch:,} sequences"
+    each = " each" if size.batch > 1 else ""
     st.markdown(
+        f"{size.length:,} tokens{sequences}  \n"
         f"Accounting: **{size.accounting}**  \n"
         + _beyond(size)
         + _equal(size.spec)
-        + f"Longest context in {memory_gib:,} GiB:  \n**{_count(room.count)}** tokens  \n"
-        f"Contexts of this length at once: **{_count(users.count)}**"
+        + f"In {memory_gib:,} GiB: **{_count(room.count)}** tokens{each}  \n"
+        f"or **{_count(users.count)}** such sequences"
     )
 
 
@@ -46,7 +49,7 @@ def _beyond(size: kv.Size) -> str:
     stated = size.spec.max_context
     if stated is None or size.length <= stated:
         return ""
-    return f"Longer than the {stated:,} tokens that this model states  \n"
+    return f"Beyond the model's own {stated:,} tokens  \n"
 
 
 def _equal(spec: kv.CacheSpec) -> str:
@@ -55,7 +58,7 @@ def _equal(spec: kv.CacheSpec) -> str:
     if len(spec.groups) > 1 or not isinstance(layer, kv.Latent) or spec.head_dim is None:
         return ""
     groups = kv.equal_groups(layer.kv_lora_rank, layer.qk_rope_head_dim, spec.head_dim)
-    return f"As many bytes as GQA with **{groups:g}** groups  \n"
+    return f"As large as GQA with **{groups:g}** groups  \n"
 
 
 def _bytes(label: str, count: int | float) -> None:

@@ -29,7 +29,7 @@ def test_altair_finds_the_spec_valid(slug: str, dark: bool):
 def test_titles_and_units():
     z = sized("llama-3.1-8b")
     growth = figures.growth(z, kv.alternatives(z.spec))
-    assert growth["title"]["text"] == "Cache of 1 sequence against its context"
+    assert growth["title"]["text"] == "Cache against context"
     axes = growth["layer"][1]["encoding"]
     assert axes["x"]["title"] == "Context in tokens (log scale, K = 1,024)"
     assert axes["y"]["title"] == "Cache in bytes (log scale)"
