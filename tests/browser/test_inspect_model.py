@@ -39,9 +39,9 @@ def test_a_typed_sentence_shows_the_models_own_weights(visit: Visit, smollm2: Lo
     _type(page, "the cat the dog the cat")
     explorer = Explorer(page)
     labels = _labels(explorer)
-    assert [label.lstrip("·") for label in labels] == "the cat the dog the cat".split()
+    assert [label.lstrip("·") for label in labels] == ["the", "cat", "the", "dog", "the", "cat"]
     expected = capture(smollm2, "the cat the dog the cat").weights(7, 2)
-    drawn = explorer.ask("Array.from(explorer.figure.panels[0].values.data)")
+    drawn = explorer.ask("Array.from(explorer.figure.panels[0].values)")
     np.testing.assert_allclose(np.reshape(drawn, expected.shape), expected, atol=1e-6)
     assert f"{expected[4, 2]:.3g}"[:5] in explorer.hover("weights", 4, 2)
 
@@ -52,7 +52,9 @@ def test_typed_markup_is_shown_and_makes_no_element(visit: Visit) -> None:
     _type(page, text)
     assert page.evaluate("() => window.planted") is None
     inside = "(s) => [document, document.querySelector('.explorer')?.getRootNode() ?? document]"
-    assert page.evaluate(f"{inside}.flatMap(r => [...r.querySelectorAll(s)]).length", "#planted") == 0
+    assert (
+        page.evaluate(f"{inside}.flatMap(r => [...r.querySelectorAll(s)]).length", "#planted") == 0
+    )
     assert page.get_by_label("Text", exact=True).input_value() == text
     joined = "".join(_labels(Explorer(page))).replace("·", " ")
     assert joined == text
@@ -74,7 +76,7 @@ def test_a_link_shows_the_same_head_in_a_fresh_browser(
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     other = context.new_page()
     other.goto(page.url)
-    wait_idle(other, 60)
+    other.locator(MAPS).wait_for(timeout=60_000)
     second = Explorer(other)
     assert second.ask("explorer.selection") == first.ask("explorer.selection")
     assert second.ask("explorer.selection.row") == 2
@@ -92,9 +94,6 @@ def test_512_tokens_are_on_screen_in_three_seconds_with_few_labels(visit: Visit)
     area.fill(text)
     start = time.perf_counter()
     area.press("Control+Enter")
-    page.wait_for_function(
-        "(n) => document.querySelector('.explorer') === null || true", arg=n_tokens
-    )
     explorer = Explorer(page)
     while len(_labels(explorer)) != n_tokens:
         page.wait_for_timeout(20)
@@ -102,9 +101,8 @@ def test_512_tokens_are_on_screen_in_three_seconds_with_few_labels(visit: Visit)
     seconds = time.perf_counter() - start
     assert seconds < 3, f"{seconds:.1f} s"
     plan = explorer.ask("explorer.views.get('weights').scene.plan")
-    drawn = [label for side in ("rowLabels", "colLabels") for label in plan.get(side, [])]
-    assert drawn
-    assert max(len(plan["rowLabels"]), len(plan["colLabels"])) <= 100
+    assert 10 < len(plan["rowTicks"]) <= 100
+    assert 10 < len(plan["colTicks"]) <= 100
 
 
 def test_a_run_can_be_stopped_and_asked_for_again(visit: Visit) -> None:
