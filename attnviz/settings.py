@@ -8,9 +8,14 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 from pathlib import Path
+from typing import TypeVar
 
 from attnviz.errors import AttnvizError
+
+
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
@@ -21,7 +26,7 @@ class Settings:
     model_dirs: tuple[Path, ...]  # ATTNVIZ_MODEL_DIRS: local folders a visitor may load from
     max_tokens: int  # ATTNVIZ_MAX_TOKENS: the longest capture
     max_characters: int  # ATTNVIZ_MAX_CHARACTERS: the longest text taken for tokenising
-    memory_gib: float | None  # ATTNVIZ_MEMORY_GIB: None: what the machine has free
+    memory_gib: float  # ATTNVIZ_MEMORY_GIB: a run's share; infinite: all that is free
     max_models: int  # ATTNVIZ_MAX_MODELS: loaded models kept
 
 
@@ -32,7 +37,7 @@ def _flag(name: str, default: bool) -> bool:
     raise AttnvizError(f"{name} must be on or off, not {text!r}.")
 
 
-def _number(name: str, kind: type, default: int | float | None):
+def _number(name: str, kind: type[Number], default: Number) -> Number:
     text = os.environ.get(name, "").strip()
     if not text:
         return default
@@ -40,7 +45,7 @@ def _number(name: str, kind: type, default: int | float | None):
         value = kind(text)
     except ValueError:
         raise AttnvizError(f"{name} must be a number, not {text!r}.") from None
-    if value <= 0:
+    if not value > 0:  # nan is not
         raise AttnvizError(f"{name} must be above 0, not {text!r}.")
     return value
 
@@ -55,8 +60,8 @@ def settings() -> Settings:
         device=os.environ.get("ATTNVIZ_DEVICE", "").strip() or "auto",
         hub=_flag("ATTNVIZ_HUB", True),
         model_dirs=tuple(Path(part) for part in dirs.split(os.pathsep) if part),
-        max_tokens=_number("ATTNVIZ_MAX_TOKENS", int, 2048) or 2048,
-        max_characters=_number("ATTNVIZ_MAX_CHARACTERS", int, 50_000) or 50_000,
-        memory_gib=_number("ATTNVIZ_MEMORY_GIB", float, None),
-        max_models=_number("ATTNVIZ_MAX_MODELS", int, 3) or 3,
+        max_tokens=_number("ATTNVIZ_MAX_TOKENS", int, 2048),
+        max_characters=_number("ATTNVIZ_MAX_CHARACTERS", int, 50_000),
+        memory_gib=_number("ATTNVIZ_MEMORY_GIB", float, inf),
+        max_models=_number("ATTNVIZ_MAX_MODELS", int, 3),
     )

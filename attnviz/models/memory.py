@@ -13,6 +13,7 @@ from attnviz.settings import settings
 
 GIB = 2**30
 SPARE = 0.9  # of what is free, the rest being for everyone else
+SLACK = 1.15  # what an allocator keeps between tensors of different sizes, measured
 LOGIT_ROWS = 64  # positions whose logits are compared with a plain run
 
 
@@ -25,20 +26,19 @@ def estimate(model: LoadedModel, n_tokens: int) -> int:
     shape, itemsize = model.shape, model.dtype.itemsize
     heads, kv_heads = model.n_heads, model.n_kv_heads
     hidden = int(shape.hidden_size)
-    head_dim = int(getattr(shape, "head_dim", None) or hidden // heads)
+    head_dim = int(getattr(shape, "head_dim", None) or hidden // max(1, heads))
     inner = int(getattr(shape, "intermediate_size", None) or 4 * hidden)
     kept = model.n_layers * n_tokens * (head_dim * (heads + kv_heads) * itemsize + heads * 8)
     wide = n_tokens * (3 * inner + 6 * hidden + 4 * head_dim * heads) * itemsize
     masks = n_tokens**2 if getattr(shape, "sliding_window", None) else 0
     logits = 2 * min(n_tokens, LOGIT_ROWS) * int(shape.vocab_size) * 4
-    return kept + wide + masks + logits + 6 * CELLS * 4
+    return int(SLACK * (kept + wide + masks + logits + 6 * CELLS * 4))
 
 
 def available() -> int:
     """Bytes that one piece of work may take: ATTNVIZ_MEMORY_GIB, or most of what is free."""
-    free = int(min(psutil.virtual_memory().available, _container()) * SPARE)
-    limit = settings().memory_gib
-    return free if limit is None else min(free, int(limit * GIB))
+    free = min(psutil.virtual_memory().available, _container()) * SPARE
+    return int(min(free, settings().memory_gib * GIB))
 
 
 def require(n_bytes: int, what: str, remedy: str) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def test_windows_of_a_long_text_cover_it_and_end_flush() -> None:
     assert figures.windows(figures.LONGEST_SIDE) == [0]
     starts = figures.windows(2048)
     assert starts[-1] + figures.LONGEST_SIDE == 2048
-    assert all(b - a <= figures.LONGEST_SIDE for a, b in zip(starts, starts[1:], strict=False))
+    assert all(b - a <= figures.LONGEST_SIDE for a, b in itertools.pairwise(starts))
 
 
 def test_npz_and_csv_give_the_exact_map_back(recording: recorded.Recording) -> None:
