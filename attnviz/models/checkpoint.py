@@ -95,10 +95,15 @@ def _weight_files(folder: Path) -> list[Path]:
     if index.is_file():
         try:
             names = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
-        except (OSError, ValueError, KeyError, AttributeError) as problem:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
             raise ModelError(
                 f"{INDEX} in {folder.name} cannot be read; download the model again."
             ) from problem
+        if any(Path(name).name != name for name in names):
+            raise ModelError(
+                f"{INDEX} in {folder.name} names weight files outside that folder, which are not "
+                "read; download the model again."
+            )
         missing = [name for name in names if not (folder / name).is_file()]
         if missing:
             raise ModelError(

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from attnviz.errors import ModelError
-from attnviz.models import memory
 from attnviz.models.progress import Progress
+from attnviz.models.reading import require_memory
 from attnviz.settings import settings
 
 ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
@@ -36,6 +36,7 @@ def download(name: str, report: Progress) -> Path:
     from huggingface_hub.errors import (
         GatedRepoError,
         HfHubHTTPError,
+        HFValidationError,
         LocalEntryNotFoundError,
         OfflineModeIsEnabled,
         RepositoryNotFoundError,
@@ -50,11 +51,7 @@ def download(name: str, report: Progress) -> Path:
                 f"{name} has no safetensors weights on the Hub, and pickle files are never "
                 "opened; choose another model."
             )
-        memory.require(
-            sum(file.size or 0 for file in weights),
-            f"{name}",
-            "choose a smaller model",
-        )
+        require_memory(name, sum(file.size or 0 for file in weights))
         report(0.1, f"Downloading {name}")
         return Path(snapshot_download(name, revision=info.sha, allow_patterns=FILES))
     except GatedRepoError as problem:
@@ -62,7 +59,7 @@ def download(name: str, report: Progress) -> Path:
             f"{name} is gated on the Hub; accept its terms there and log in, or choose another "
             "model."
         ) from problem
-    except RepositoryNotFoundError as problem:
+    except (RepositoryNotFoundError, HFValidationError) as problem:
         raise ModelError(
             f"There is no model {name!r} on the Hub; check the spelling (organisation/model)."
         ) from problem

@@ -57,7 +57,8 @@ class LoadedModel:
 
     @property
     def n_heads(self) -> int:
-        return int(self.shape.num_attention_heads)
+        """Query heads a layer; 0 of a model without attention."""
+        return int(getattr(self.shape, "num_attention_heads", None) or 0)
 
     @property
     def n_kv_heads(self) -> int:

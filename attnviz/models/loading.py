@@ -105,8 +105,6 @@ def check_visitor_model(name: str) -> None:
     Bundled models are always allowed, folders and GGUF files inside ATTNVIZ_MODEL_DIRS, Hub ids
     where ATTNVIZ_HUB is on. A name that is also a path on this server counts as the path.
     """
-    if not name.strip():
-        raise ModelError("No model is named; type a Hub id such as organisation/model.")
     if catalog.find(name) is not None:
         return
     path = _path(name)
@@ -147,6 +145,8 @@ def embedding_table(name: str) -> Float[Tensor, "vocabulary hidden"]:
 
 def _path(name: str) -> Path:
     """The name as a path, if it can be one on this system."""
+    if not name.strip():
+        raise ModelError("No model is named; type a Hub id such as organisation/model.")
     try:
         path = Path(name).expanduser()
         path.exists()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gc
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotYet
+from concurrent.futures import Future, wait
 from threading import Lock
 from typing import Generic, TypeVar
 
+from attnviz.errors import Cancelled
 from attnviz.models.progress import Progress
 
 T = TypeVar("T")
@@ -27,8 +27,22 @@ class Store(Generic[T]):
         """The thing of that key: kept, being loaded by someone else, or loaded here now.
 
         A failed load is forgotten, so that the next one tries again; those who waited for it
-        get its error.
+        get its error. Where whoever was loading left, the next in line loads.
         """
+        while True:
+            future, mine = self._claim(key)
+            if mine:
+                return self._load(key, future, load)
+            try:
+                return _wait(future, report)
+            except _Left:
+                continue
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def _claim(self, key: Hashable) -> tuple[Future[T], bool]:
+        """(the future of that key, whether it is ours to fulfil)."""
         with self._lock:
             future = self._items.get(key)
             mine = future is None
@@ -36,23 +50,21 @@ class Store(Generic[T]):
                 future = self._items[key] = Future()
                 self._drop_oldest()
             self._items.move_to_end(key)
-        if mine:
-            try:
-                future.set_result(load())
-            except BaseException as problem:
-                with self._lock:
-                    if self._items.get(key) is future:
-                        del self._items[key]
-                future.set_exception(problem)
-                raise
-            settle()
-        while True:
-            try:
-                return future.result(timeout=0.2)
-            except NotYet:
-                if future.done():
-                    raise
-                report(0.0, "Waiting: somebody else is loading this model")
+            return future, mine
+
+    def _load(self, key: Hashable, future: Future[T], load: Callable[[], T]) -> T:
+        try:
+            loaded = load()
+        except BaseException as problem:
+            with self._lock:
+                if self._items.get(key) is future:
+                    del self._items[key]
+            left = isinstance(problem, Cancelled) or not isinstance(problem, Exception)
+            future.set_exception(_Left() if left else problem)
+            raise
+        settle()
+        future.set_result(loaded)
+        return loaded
 
     def _drop_oldest(self) -> None:
         dropped = False
@@ -63,8 +75,16 @@ class Store(Generic[T]):
             gc.unfreeze()  # what was frozen below may be garbage now
             gc.collect()
 
-    def __len__(self) -> int:
-        return len(self._items)
+
+class _Left(Exception):
+    """Whoever was loading stopped waiting for it."""
+
+
+def _wait(future: Future[T], report: Progress) -> T:
+    while not future.done():
+        report(0.0, "Waiting: somebody else is loading this model")
+        wait([future], timeout=0.2)
+    return future.result()
 
 
 def settle() -> None:

@@ -1,0 +1,66 @@
+"""A capture's memory grows with the text, not with its square; measured in its own process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from attnviz.models import LoadedModel, memory
+from tests.models.tiny import llama
+
+LINUX = sys.platform == "linux"
+
+MEASURE = """
+import gc, json, sys
+import attnviz as av
+from attnviz.models import memory
+
+def status(name):
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+
+model = av.load_model("smollm2-135m", device="cpu")
+av.capture(model, "warm up")  # kernels, lazy imports, the weights' pages
+n_tokens = int(sys.argv[1])
+text = " ".join(["cat", "dog", "sun", "sea", "tree"][n % 5] for n in range(n_tokens))
+gc.collect()
+open("/proc/self/clear_refs", "w").write("5")  # the peak starts from here
+before = status("VmRSS")
+capture = av.capture(model, text)
+print(json.dumps({
+    "tokens": capture.n_tokens,
+    "peak": status("VmHWM") - before,
+    "kept": status("VmRSS") - before,
+    "nbytes": capture.nbytes,
+    "estimate": memory.estimate(model, capture.n_tokens),
+}))
+"""
+
+
+@pytest.mark.models
+@pytest.mark.skipif(not LINUX, reason="reads /proc")
+def test_2048_tokens_add_at_most_0_4_gib() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, "2048"], capture_output=True, text=True, timeout=280
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    got = json.loads(done.stdout.splitlines()[-1])
+    print(got)
+    assert got["tokens"] == 2048
+    assert got["peak"] <= 0.4 * memory.GIB
+    assert got["kept"] <= 0.4 * memory.GIB
+    # queries 30 x 9 x 2048 x 64, keys 30 x 3 x 2048 x 64, in float32, and little else
+    tensors = 30 * (9 + 3) * 2048 * 64 * 4
+    assert tensors <= got["nbytes"] <= 1.05 * tensors
+    # The estimate that refuses a run errs on the safe side, but not by much.
+    assert got["peak"] <= 1.1 * got["estimate"]
+    assert got["estimate"] <= 2 * got["peak"]
+
+
+def test_the_estimate_grows_with_the_text() -> None:
+    model: LoadedModel = llama()
+    one, two, four = (memory.estimate(model, n) for n in (10_000, 20_000, 40_000))
+    assert four - two == pytest.approx(2 * (two - one), abs=4)  # linear: no T x T
