@@ -3,7 +3,7 @@ import test from "node:test";
 
 import { csv, field } from "../../attnviz/components/explorer/web/csv.js";
 import { decimals, exact, fixed, number, scaleEnd } from "../../attnviz/components/explorer/web/format.js";
-import { openHead, shownPanels } from "../../attnviz/components/explorer/web/heads.js";
+import { headName, openHead, shownPanels } from "../../attnviz/components/explorer/web/heads.js";
 import { moved } from "../../attnviz/components/explorer/web/keys.js";
 import { linked } from "../../attnviz/components/explorer/web/linking.js";
 import { cell, place, plain } from "../../attnviz/components/explorer/web/readout.js";
@@ -102,4 +102,9 @@ test("the first panel of a stack shows the open head, by its layer's true index"
   const [first] = shownPanels(figure, { layer: 7, head: 1 });
   assert.equal(first.title, "Layer 7, head 1");
   assert.deepEqual([...first.values], [12, 13, 14, 15]);
+});
+
+test("a head of a model is named by its layer, a head of a single run is not", () => {
+  assert.equal(headName({ layers: [0, 3, 7] }, 7, 2), "Layer 7, head 2");
+  assert.equal(headName({ layers: [0] }, 0, 2), "Head 2");
 });

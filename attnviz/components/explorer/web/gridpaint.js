@@ -92,13 +92,15 @@ function paintLabels(context, grid, plan, theme) {
   const label = { size: 11, fill: theme.text, family: theme.mono };
   const title = { size: 12, fill: theme.muted, family: theme.sans };
   surface.text("head", plan.x, 0, { ...title, baseline: "top" });
-  surface.text("layer", 0, plan.y, { ...title, angle: -Math.PI / 2, align: "right", baseline: "top" });
   for (let head = 0; head < plan.heads; head += 1) {
     surface.text(String(head), headX(plan, head) + side / 2, 30, { ...label, align: "center", baseline: "bottom" });
   }
-  grid.layers.forEach((index, layer) => {
-    surface.text(String(index), plan.x - 6, layerY(plan, layer) + side / 2, { ...label, align: "right" });
-  });
+  if (grid.layers.length > 1) {
+    surface.text("layer", 0, plan.y, { ...title, angle: -Math.PI / 2, align: "right", baseline: "top" });
+    grid.layers.forEach((index, layer) => {
+      surface.text(String(index), plan.x - 6, layerY(plan, layer) + side / 2, { ...label, align: "right" });
+    });
+  }
   if (!plan.groupGap) return;
   context.strokeStyle = theme.accents.key;
   context.lineWidth = 1.5;

@@ -5,6 +5,7 @@ import { element } from "./dom.js";
 import { number } from "./format.js";
 import { atlas, extent, frameThumbnail, paintGrid } from "./gridpaint.js";
 import { gridPlan, headX, layerY, thumbnailAt } from "./gridplan.js";
+import { headName } from "./heads.js";
 import { moved } from "./keys.js";
 
 /**
@@ -122,7 +123,7 @@ export class GridView {
     const at = layer * grid.heads + head;
     const shown = metric ? [metric] : grid.metrics.slice(0, 2);
     const numbers = shown.map(({ name, values }) => `, ${name} ${number(values[at])}`);
-    return `Layer ${grid.layers[layer]}, head ${head}${numbers.join("")}`;
+    return headName(grid, grid.layers[layer], head) + numbers.join("");
   }
 
   /** @param {Place} place scrolled into sight, inside the grid's own box only */

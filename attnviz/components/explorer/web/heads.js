@@ -1,5 +1,16 @@
 // @ts-check
-/** @import { Figure, Panel, Selection } from "./types.js" */
+/** @import { Figure, Grid, Panel, Selection } from "./types.js" */
+
+/**
+ * What a head is called. A grid of one layer is an input run once, not a model: only heads count.
+ *
+ * @param {Grid} grid
+ * @param {number} layer - the true index
+ * @param {number} head
+ */
+export function headName(grid, layer, head) {
+  return grid.layers.length > 1 ? `Layer ${layer}, head ${head}` : `Head ${head}`;
+}
 
 /**
  * The open head: the selected one, or the first of a grid where none is.
@@ -30,7 +41,7 @@ export function shownPanels(figure, selection) {
   const at = (grid.layers.indexOf(layer) * grid.heads + head) * size;
   const first = {
     ...panels[0],
-    title: `Layer ${layer}, head ${head}`,
+    title: headName(grid, layer, head),
     values: grid.stack.subarray(at, at + size),
     digest: `${grid.digest} ${at}`,
   };
