@@ -30,11 +30,11 @@ st.text(recording.caption)
 page.caution("not_explanation")
 
 st.subheader("Where to go", anchor=False)
-columns = st.columns(2, gap="large")
-for place, entry in enumerate(PAGES[1:]):
-    with columns[place % 2]:
-        st.page_link(entry.script, label=f"**{entry.title}**", icon=f":material/{entry.icon}:")
-        st.markdown(entry.about)
+for first in range(1, len(PAGES), 2):  # by rows, so that a phone shows them in order
+    for column, entry in zip(st.columns(2, gap="large"), PAGES[first : first + 2], strict=False):
+        with column:
+            st.page_link(entry.script, label=f"**{entry.title}**", icon=f":material/{entry.icon}:")
+            st.markdown(entry.about)
 
 st.subheader("What runs here", anchor=False)
 for model in catalog.bundled():
