@@ -28,10 +28,11 @@ browser() {
 }
 
 fonts() {
-  local missing=()
-  fc-list 2>/dev/null | grep -qi 'noto.*cjk' || missing+=(fonts-noto-cjk)
-  fc-list 2>/dev/null | grep -qi 'noto.*hebrew' || missing+=(fonts-noto-core)
-  fc-list 2>/dev/null | grep -qi 'noto.*emoji' || missing+=(fonts-noto-color-emoji)
+  local missing=() installed
+  installed=$(fc-list 2>/dev/null) || true
+  grep -qi 'noto.*cjk' <<<"$installed" || missing+=(fonts-noto-cjk)
+  grep -qi 'noto.*hebrew' <<<"$installed" || missing+=(fonts-noto-core)
+  grep -qi 'noto.*emoji' <<<"$installed" || missing+=(fonts-noto-color-emoji)
   [ ${#missing[@]} = 0 ] || system_packages fontconfig "${missing[@]}" ||
     say "Screenshots may show empty boxes: the fonts ${missing[*]} are missing."
 }

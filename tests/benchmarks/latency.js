@@ -47,10 +47,11 @@
     let painted = null;
     let quiet = 0;
     let ran = false;
+    const runs = new MutationObserver(() => (ran = true));
+    runs.observe(app, { attributeFilter: ["data-test-script-state"] });
     // Until the script has run and nothing has changed for a quarter of a second.
     while (performance.now() - begin < 10_000 && !(ran && painted !== null && quiet > 15)) {
       await frame();
-      ran ||= app.dataset.testScriptState !== "notRunning" || painted !== null;
       const now = signature(main);
       if (now === last) {
         quiet += app.dataset.testScriptState === "notRunning" ? 1 : 0;
@@ -63,6 +64,7 @@
         painted = performance.now() - begin;
       }
     }
+    runs.disconnect();
     window.__answered = painted;
   }
 
