@@ -36,7 +36,9 @@ make_venv() {
 packages() {
   say "Installing the packages of requirements.txt (torch is large; minutes the first time)"
   pip install --progress-bar off -r requirements.txt | sed '/already satisfied/d' || return
-  if ! command -v nvidia-smi >/dev/null && pip list 2>/dev/null | grep -q '^nvidia-'; then
+  # The CUDA build's libraries are packages of their own, in a folder called nvidia.
+  if compgen -G "$VENV/lib/python*/site-packages/nvidia" >/dev/null &&
+    ! command -v nvidia-smi >/dev/null; then
     say "This torch brought CUDA libraries that this machine has no use for: README.md," \
       "'Installation', tells how to get the smaller CPU build."
   fi
