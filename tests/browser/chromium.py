@@ -21,11 +21,14 @@ _FLAGS = (
 )
 _IDLE = """() => {
   const app = document.querySelector('[data-testid="stApp"]');
+  // A component of ours is empty until its modules have arrived.
+  const empty = (host) => host.checkVisibility() && host.offsetHeight < 20;
   return Boolean(app)
     && app.dataset.testConnectionState === 'CONNECTED'
     && app.dataset.testScriptState === 'notRunning'
     && Boolean(app.querySelector('[data-testid="stMain"] [data-testid="stElementContainer"]'))
-    && !app.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"]');
+    && !app.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"]')
+    && ![...app.querySelectorAll('[data-testid^="stBidiComponent"]')].some(empty);
 }"""
 
 
@@ -58,7 +61,7 @@ def launch(playwright: Playwright) -> Browser:
 
 
 def wait_idle(page: Page, timeout: float = 60, settled: float = 0.2) -> None:
-    """Wait until Streamlit is connected, has drawn something and ran nothing for `settled` s."""
+    """Wait until Streamlit is connected, has drawn all it has and ran nothing for `settled` s."""
     end = time.monotonic() + timeout
     since: float | None = None
     while time.monotonic() < end:
