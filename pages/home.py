@@ -13,7 +13,7 @@ FIRST_LOOK = (5, 5)
 page.head(
     "Where does a language model look?",
     "Each small square is one attention head of a real model reading one sentence; choose one to "
-    "see it large. Rows ask, columns answer: the darker a cell, the more a word draws on it.",
+    "see it large. Rows ask, columns answer: the stronger a cell, the more a word draws on it.",
 )
 
 recording = recorded.load("smollm2-135m")

@@ -41,7 +41,8 @@ def result_of(job: Job) -> Any:
 
 def _watch(slot: Any, job: Job, ticket: Ticket) -> Any:
     with slot.container():
-        bar = st.progress(ticket.fraction, text=ticket.text)
+        # The words may hold a name that the visitor typed: plain text, not the bar's markdown.
+        words, bar = st.empty(), st.progress(ticket.fraction)
         st.button(
             "Stop",
             icon=":material/stop:",
@@ -49,7 +50,8 @@ def _watch(slot: Any, job: Job, ticket: Ticket) -> Any:
             on_click=lambda: st.session_state.update(_stopped=job),
         )
         while not ticket.future.done():
-            bar.progress(ticket.fraction, text=ticket.text)
+            words.text(ticket.text)
+            bar.progress(ticket.fraction)
             time.sleep(0.1)
     slot.empty()
     return ticket.future.result()

@@ -54,6 +54,34 @@ def test_a_bad_job_shows_its_sentence_and_keeps_what_was_typed(app: AppTest) -> 
     assert [text.value for text in app.text] == ["DOG"]
 
 
+def test_the_words_of_progress_are_plain_text() -> None:
+    """They may hold what a visitor typed: a Hub id such as www.example.com/x is no link."""
+    typed = "Asking the Hub for www.example.com/__x__ :red[y]"
+
+    def page(typed: str) -> None:
+        from threading import Thread
+        from time import sleep
+
+        import streamlit as st
+
+        from attnviz.jobs import CaptureJob, Ticket
+        from attnviz.ui.work import _watch
+
+        ticket = Ticket()
+        ticket.text = typed
+        Thread(target=lambda: (sleep(0.3), ticket.future.set_result("done")), daemon=True).start()
+        holder = st.container()
+        holder.empty = lambda: None  # keep what was shown
+        holder.container = lambda: holder
+        _watch(holder, CaptureJob("any", "text"), ticket)
+
+    app = AppTest.from_function(page, args=(typed,), default_timeout=10).run()
+    assert not app.exception
+    assert [text.value for text in app.text] == [typed]
+    assert all(typed not in block.value for block in app.markdown)
+    assert not app.get("progress")[0].proto.text
+
+
 def test_after_a_stop_the_page_offers_to_run_it_again(app: AppTest) -> None:
     app.run()
     job = app.session_state["text"]
