@@ -5,35 +5,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from attnviz.errors import AttnvizError, ModelError, TooLargeError
+from attnviz.errors import ModelError
 from attnviz.models import memory
 from attnviz.models.captures import Capture, stacked
 from attnviz.models.check import COMPARE_UP_TO, CheckResult, conclude
-from attnviz.models.interface import listening, plain_implementation, running
+from attnviz.models.interface import listening, running
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.numbering import absent, numbered
-from attnviz.models.pieces import special_ids
 from attnviz.models.progress import Progress, part, silent
 from attnviz.models.recorder import Call, Recorder
-from attnviz.models.tokens import screen_tokens
-from attnviz.settings import settings
-
-
-@dataclass(frozen=True)
-class Tokens:
-    """A text as the model gets it."""
-
-    ids: tuple[int, ...]
-    inputs: dict[str, Tensor]
-    labels: tuple[str, ...]
-    details: tuple[str, ...]
-    special: tuple[bool, ...]
+from attnviz.models.texts import Tokens, tokenise
 
 
 def capture(
@@ -61,6 +47,7 @@ def capture(
         memory.estimate(model, length),
         f"Capturing {length:,} tokens of {model.title}",
         "shorten the text or choose a smaller model",
+        model.device,
     )
     report = progress or silent
     compare = length <= COMPARE_UP_TO if check is None else check
@@ -70,11 +57,11 @@ def capture(
         expected=model.n_layers,
         progress=part(report, 0.0, 0.6 if compare else 0.95),
     )
-    plain = plain_implementation(model.model)
+    reference = None
     with _turn(model, report):
         with listening(model.model, recorder):
             outputs, last = _forward(model, tokens)
-        reference = None
+        plain = _plain_implementation(model, recorder.calls)
         if compare and recorder.calls:
             report(0.65, f"Comparing with a plain {plain} run")
             with running(model.model, plain):
@@ -92,42 +79,6 @@ def capture(
         )
     report(1.0, "Done")
     return _assembled(model, text, tokens, recorder.calls, verdict, last)
-
-
-def tokenise(model: LoadedModel, text: str, max_tokens: int | None = None) -> Tokens:
-    """The text's tokens; AttnvizError or TooLargeError when the model or a limit forbids them."""
-    if not text:
-        raise AttnvizError("The text is empty; type at least one word.")
-    limits = settings()
-    if len(text) > limits.max_characters:
-        raise TooLargeError(
-            f"The text has {len(text):,} characters and at most {limits.max_characters:,} are "
-            "taken; shorten it."
-        )
-    fast = bool(getattr(model.tokenizer, "is_fast", False))
-    inputs = dict(
-        model.tokenizer(text, return_tensors="pt", return_offsets_mapping=fast, verbose=False)
-    )
-    offsets = inputs.pop("offset_mapping")[0].tolist() if fast else None
-    ids = tuple(inputs["input_ids"][0].tolist())
-    special = special_ids(model.tokenizer) - {model.tokenizer.unk_token_id}
-    if all(token in special for token in ids):
-        raise AttnvizError("The text holds nothing that this model reads; type at least one word.")
-    deployment = limits.max_tokens if max_tokens is None else max_tokens
-    limit = min(model.max_tokens, deployment)
-    if len(ids) > limit:
-        whose = f"{model.title} takes" if limit == model.max_tokens else "this installation takes"
-        raise TooLargeError(
-            f"The text makes {len(ids):,} tokens and {whose} at most {limit:,}; shorten it."
-        )
-    labels, details = screen_tokens(model.tokenizer, ids, text, offsets)
-    return Tokens(
-        ids=ids,
-        inputs={name: tensor.to(model.device) for name, tensor in inputs.items()},
-        labels=labels,
-        details=details,
-        special=tuple(token in special for token in ids),
-    )
 
 
 @contextmanager
@@ -165,6 +116,13 @@ def _forward(model: LoadedModel, tokens: Tokens) -> tuple[Tensor, Tensor | None]
     logits = logits[0] if kept else logits[0, wanted]
     logits = logits.float().cpu()
     return logits, logits[-1] if model.kind == "decoder" else None
+
+
+def _plain_implementation(model: LoadedModel, calls: Sequence[Call]) -> str:
+    """What to compare with: SDPA, or eager code where it cannot do what the layers do."""
+    records = [call.streamed.record for call in calls]
+    beyond = any(record.softcap is not None or record.sinks is not None for record in records)
+    return "eager" if beyond or not model.model._supports_sdpa else "sdpa"
 
 
 def _verdict(

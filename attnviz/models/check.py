@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -62,14 +63,14 @@ def check_layer(
         weights = record.weights(some, rows, slice(None))  # (heads, rows, keys)
         value = values[[head // group for head in range(some.start, some.stop)]]
         expected = output[some, rows].to(weights.dtype)
-        largest = max(1.0, float(expected.abs().max()))
-        error = float((weights @ value.to(weights.dtype) - expected).abs().max()) / largest
+        largest = max(1.0, _largest(expected))
+        error = _largest(weights @ value.to(weights.dtype) - expected) / largest
         outside = of_heads(forbidden, some)
         totals = weights.sum(-1) + _sink(record, some, rows)
         wanted = (~outside).any(-1).to(totals.dtype)  # an empty row sums to 0
         output_error = max(output_error, error)
-        row_sum_error = max(row_sum_error, float((totals - wanted).abs().max()))
-        leak = max(leak, float((weights * outside).max()))
+        row_sum_error = max(row_sum_error, _largest(totals - wanted))
+        leak = max(leak, _largest(weights * outside))
     return LayerCheck(output_error, row_sum_error, leak)
 
 
@@ -111,6 +112,12 @@ def conclude(
         plain=plain,
         sentence=("Checked: " if passed else "The check failed: ") + "; ".join(parts) + ".",
     )
+
+
+def _largest(tensor: Tensor) -> float:
+    """The largest magnitude; infinite where anything is not a number, so that it never passes."""
+    value = float(tensor.abs().max())
+    return math.inf if math.isnan(value) else value
 
 
 def _number(error: float) -> str:

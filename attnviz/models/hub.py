@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import torch
+
 from attnviz.errors import ModelError
 from attnviz.models.progress import Progress
 from attnviz.models.reading import require_memory
@@ -19,7 +21,7 @@ def looks_like_id(name: str) -> bool:
     return len(name) <= 96 and ".." not in name and ID.fullmatch(name) is not None
 
 
-def download(name: str, report: Progress) -> Path:
+def download(name: str, place: torch.device, report: Progress) -> Path:
     """The local folder of a Hub model, fetched if it is not there yet.
 
     Raises ModelError when the deployment forbids it, the model does not exist, is gated, has no
@@ -51,7 +53,7 @@ def download(name: str, report: Progress) -> Path:
                 f"{name} has no safetensors weights on the Hub, and pickle files are never "
                 "opened; choose another model."
             )
-        require_memory(name, sum(file.size or 0 for file in weights))
+        require_memory(name, sum(file.size or 0 for file in weights), place)
         report(0.1, f"Downloading {name}")
         return Path(snapshot_download(name, revision=info.sha, allow_patterns=FILES))
     except GatedRepoError as problem:

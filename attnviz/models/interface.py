@@ -70,13 +70,13 @@ def listening(model: PreTrainedModel, listener: Listener) -> Iterator[None]:
 
     Raises ModelError for a model with attention code of its own, which never asks the registry.
     """
+    if not model._can_set_attn_implementation():
+        raise ModelError(
+            f"{type(model).__name__} computes attention in code of its own that transformers' "
+            "attention interface does not reach; choose a model that supports it, such as the "
+            "Llama, Qwen, Gemma, GPT-2 or BERT families."
+        )
     with running(model, NAME):
-        if model.config._attn_implementation != NAME:
-            raise ModelError(
-                f"{type(model).__name__} computes attention in code of its own that "
-                "transformers' attention interface does not reach; choose a model that "
-                "supports it, such as the Llama, Qwen, Gemma, GPT-2 or BERT families."
-            )
         token = _LISTENER.set(listener)
         try:
             yield
@@ -96,7 +96,7 @@ def running(model: PreTrainedModel, implementation: str) -> Iterator[None]:
     before = {key: config._attn_implementation_internal for key, config in configs.items()}
     try:
         model.eval()
-        _choose(model, implementation)
+        model.set_attn_implementation(implementation)
         with torch.no_grad():
             yield
     finally:
@@ -104,21 +104,6 @@ def running(model: PreTrainedModel, implementation: str) -> Iterator[None]:
             config._attn_implementation_internal = before[key]
         for module, training in modes:
             module.training = training
-
-
-def plain_implementation(model: PreTrainedModel) -> str:
-    """What a check compares with: SDPA where the model supports it, else its eager code."""
-    capped = any(
-        getattr(config, "attn_logit_softcapping", None) is not None for config in _configs(model)
-    )
-    return "sdpa" if model._supports_sdpa and not capped else "eager"
-
-
-def _choose(model: PreTrainedModel, implementation: str) -> None:
-    from attnviz.models.quiet import quiet
-
-    with quiet():
-        model.set_attn_implementation(implementation)
 
 
 def _configs(model: PreTrainedModel) -> Iterator[Any]:

@@ -76,7 +76,7 @@ def load_model(
             f"({', '.join(e.name for e in catalog.bundled())}), a folder that exists, or a Hub id "
             "of the form organisation/model."
         )
-    folder = hub.download(name, part(report, 0.0, 0.7))
+    folder = hub.download(name, place, part(report, 0.0, 0.7))
     return read_folder(
         inspect(folder),
         name=name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import psutil
+import torch
 
 from attnviz.errors import TooLargeError
 from attnviz.models.loaded import LoadedModel
@@ -35,15 +36,21 @@ def estimate(model: LoadedModel, n_tokens: int) -> int:
     return int(SLACK * (kept + wide + masks + logits + 6 * CELLS * 4))
 
 
-def available() -> int:
-    """Bytes that one piece of work may take: ATTNVIZ_MEMORY_GIB, or most of what is free."""
-    free = min(psutil.virtual_memory().available, _container()) * SPARE
+def available(place: torch.device | None = None) -> int:
+    """Bytes that one piece of work may take: ATTNVIZ_MEMORY_GIB, or most of what is free.
+
+    place: the device whose memory is meant, the machine's own unless given.
+    """
+    if place is not None and place.type == "cuda":
+        free = torch.cuda.mem_get_info(place)[0] * SPARE
+    else:
+        free = min(psutil.virtual_memory().available, _container()) * SPARE
     return int(min(free, settings().memory_gib * GIB))
 
 
-def require(n_bytes: int, what: str, remedy: str) -> None:
+def require(n_bytes: int, what: str, remedy: str, place: torch.device | None = None) -> None:
     """Raise TooLargeError, a sentence, when so many bytes are not to be had."""
-    free = available()
+    free = available() if place is None else available(place)
     if n_bytes > free:
         raise TooLargeError(
             f"{what} needs about {n_bytes / GIB:.1f} GiB of memory and {free / GIB:.1f} GiB may "

@@ -65,7 +65,8 @@ def pieces(
     found = []
     for position, (token, string, raw) in enumerate(zip(ids, strings, raws, strict=True)):
         typed = None
-        if text is not None and offsets is not None:
+        whole_characters = all(part.of == 1 for part in shares[position])
+        if text is not None and offsets is not None and whole_characters:
             start, end = offsets[position]
             quote = text[start:end]
             if quote and quote.strip() != raw.decode("utf-8", "ignore").strip():

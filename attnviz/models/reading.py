@@ -39,7 +39,7 @@ def read_folder(
 ) -> LoadedModel:
     """Load an inspected folder: safetensors only, nothing fetched, no code of the model's own."""
     chosen = dtype or dtype_for(place, STORED.get(checkpoint.stored_dtype))
-    require_memory(title, checkpoint.parameters * chosen.itemsize)
+    require_memory(title, checkpoint.parameters * chosen.itemsize, place)
     report(0.1, f"Loading {title}")
     with _in_words(title):
         from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoTokenizer
@@ -56,6 +56,8 @@ def read_folder(
             **LOCAL,
         )
         tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, **LOCAL)
+        # The first call lifts a truncation that came with it; two at once would collide there.
+        tokenizer("a")
         notes = (*checkpoint.notes, *_require_whole(title, info))
         report(0.9, f"Moving {title} to {place}")
         loaded = from_transformers(model.to(place).eval(), tokenizer, name=name, title=title)
@@ -74,7 +76,7 @@ def read_gguf(
     """Load a GGUF file, dequantised."""
     chosen = dtype or torch.float32
     # The file says its number of weights only tensor by tensor; a 4-bit one grows eightfold.
-    require_memory(path.name, path.stat().st_size * 2 * chosen.itemsize)
+    require_memory(path.name, path.stat().st_size * 2 * chosen.itemsize, place)
     report(0.1, f"Dequantising {path.name} (this can take a minute)")
     with _in_words(path.name):
         from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -89,10 +91,10 @@ def read_gguf(
     return replace(loaded, notes=(note,))
 
 
-def require_memory(title: str, n_bytes: float) -> None:
+def require_memory(title: str, n_bytes: float, place: torch.device) -> None:
     """ModelTooLargeError, a sentence, when weights of so many bytes do not fit."""
     try:
-        memory.require(int(n_bytes * 1.1), f"Loading {title}", "choose a smaller model")
+        memory.require(int(n_bytes * 1.1), f"Loading {title}", "choose a smaller model", place)
     except TooLargeError as problem:
         raise ModelTooLargeError(str(problem)) from None
 

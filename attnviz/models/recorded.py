@@ -16,7 +16,6 @@ from attnviz.models.layer import Layer
 
 FOLDER = Path(__file__).parents[2] / "assets" / "captures"
 SENTENCE = "The cat sat on the mat because it was tired."
-METRICS = ("entropy", "distance", "first", "previous", "self")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +32,7 @@ class Recording:
     layers: tuple[Layer, ...]
     versions: dict[str, str]  # of the libraries it was recorded with
     check: str  # the run's own verdict on itself
+    metric_names: tuple[str, ...]
     maps: Float32[np.ndarray, "layers heads queries keys"] = field(repr=False)
     mask: Bool[np.ndarray, "layers queries keys"] = field(repr=False)  # True: blocked
     numbers: Float32[np.ndarray, "layers heads metrics"] = field(repr=False)
@@ -78,7 +78,9 @@ class Recording:
         import pandas as pd
 
         n_layers, n_heads, _ = self.numbers.shape
-        frame = pd.DataFrame(self.numbers.reshape(-1, len(METRICS)), columns=list(METRICS))
+        frame = pd.DataFrame(
+            self.numbers.reshape(n_layers * n_heads, -1), columns=list(self.metric_names)
+        )
         frame.insert(0, "layer", np.repeat(np.arange(n_layers), n_heads))
         frame.insert(1, "head", np.tile(np.arange(n_heads), n_layers))
         return frame
@@ -115,6 +117,8 @@ def save(name: str, capture: Any, title: str) -> Path:
     import torch
     import transformers
 
+    from attnviz.metrics.heads import NAMES
+
     layers = capture.captured
     maps = np.stack(
         [np.stack([capture.weights(at.index, h) for h in range(at.n_heads)]) for at in layers]
@@ -133,6 +137,7 @@ def save(name: str, capture: Any, title: str) -> Path:
             "transformers": transformers.__version__,
         },
         "check": capture.check.sentence,
+        "metric_names": NAMES,
     }
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{name}.npz"

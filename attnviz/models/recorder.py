@@ -76,7 +76,6 @@ class Recorder:
                     streamed,
                     record=streamed.record.to("cpu"),
                     overview=streamed.overview.cpu(),
-                    metrics=streamed.metrics.cpu(),
                     output=None,
                 ),
                 check,

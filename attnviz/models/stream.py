@@ -76,7 +76,7 @@ def stream(
     return Streamed(
         record=record.normalised(row_max, row_log_sum),
         overview=overview,
-        metrics=mean_rows(numbers),
+        metrics=mean_rows(numbers.cpu()),  # in float64, which not every device has
         output=None if output is None else output.to(record.queries.dtype),
     )
 

@@ -39,6 +39,11 @@ def test_an_empty_text(untouched: LoadedModel, text: str) -> None:
         av.capture(untouched, text)
 
 
+def test_half_a_character(untouched: LoadedModel) -> None:
+    with pytest.raises(AttnvizError, match="half of a character"):
+        av.capture(untouched, "cat \ud83e")
+
+
 def test_too_many_characters(untouched: LoadedModel, environment: Callable[..., None]) -> None:
     environment(MAX_CHARACTERS="50000")
     with pytest.raises(TooLargeError, match=r"100,000 characters.*50,000"):

@@ -193,6 +193,15 @@ def test_a_run_that_changes_the_model_s_answer_is_noticed(monkeypatch: pytest.Mo
     assert interface.NAME == "attnviz"
 
 
+def test_numbers_out_of_range_are_noticed() -> None:
+    model = llama()
+    with torch.no_grad():
+        model.model.model.layers[2].self_attn.v_proj.weight[0, 0] = torch.nan
+    for check in (True, False):
+        with pytest.raises(ModelError, match="did not pass their own check"):
+            av.capture(model, TEXT, check=check)
+
+
 def test_the_comparison_can_be_asked_for_or_left_out() -> None:
     model = llama()
     without: CheckResult = av.capture(model, TEXT, check=False).check
