@@ -10,9 +10,10 @@ import json
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from attnviz.errors import ModelError
+from attnviz.models.library import alone
 
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 INDEX = "model.safetensors.index.json"
@@ -75,7 +76,8 @@ def _config(folder: Path) -> dict[str, Any]:
 
 def _own_code(folder: Path, config: dict[str, Any]) -> tuple[str, ...]:
     """Refuse a model that only code of its own can build; note code that is left unused."""
-    from transformers import CONFIG_MAPPING
+    with alone():
+        from transformers import CONFIG_MAPPING
 
     kind = config["model_type"]
     if kind not in CONFIG_MAPPING:
@@ -95,6 +97,8 @@ def _weight_files(folder: Path) -> list[Path]:
     if index.is_file():
         try:
             names = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
+            if not all(isinstance(name, str) for name in names):
+                raise TypeError("a weight file's name is no string")
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
             raise ModelError(
                 f"{INDEX} in {folder.name} cannot be read; download the model again."
@@ -142,12 +146,28 @@ def _header(file: Path) -> dict[str, Any]:
             if not 2 <= length <= min(LONGEST_HEADER, file.stat().st_size):
                 raise damaged
             header = json.loads(opened.read(length))
-        header.pop("__metadata__", None)
-        end = max((tensor["data_offsets"][1] for tensor in header.values()), default=0)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+    except (OSError, ValueError) as problem:
         if isinstance(problem, ModelError):
             raise
         raise damaged from problem
+    if not isinstance(header, dict):
+        raise damaged
+    header.pop("__metadata__", None)
+    if not all(_is_tensor(entry) for entry in header.values()):
+        raise damaged
+    end = max((entry["data_offsets"][1] for entry in header.values()), default=0)
     if file.stat().st_size != 8 + length + end:
         raise damaged
     return header
+
+
+def _is_tensor(entry: object) -> bool:
+    """Does this header entry say what a tensor's must: dtype, shape, two offsets?"""
+    if not isinstance(entry, dict) or not isinstance(entry.get("dtype"), str):
+        return False
+    shape, offsets = entry.get("shape"), entry.get("data_offsets")
+    return _are_counts(shape) and _are_counts(offsets) and len(offsets) == 2
+
+
+def _are_counts(value: object) -> TypeGuard[list[int]]:
+    return isinstance(value, list) and all(type(each) is int and each >= 0 for each in value)

@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 
 from attnviz.errors import ModelError
 from attnviz.models.catalog import Entry
+from attnviz.models.library import alone
 from attnviz.models.progress import Progress, silent
 from attnviz.settings import settings
 
@@ -99,7 +100,9 @@ def _write(entry: Entry, source: Path, fresh: Path, report: Progress) -> None:
     """Save model, config and tokenizer of a GGUF file as an ordinary float32 model folder."""
     report(0.02, "Loading the libraries")
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    with alone():
+        from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from attnviz.models.quiet import quiet
 

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from attnviz.errors import ModelError
+from attnviz.models.library import alone
 
 Kind = Literal["decoder", "encoder"]
 UNLIMITED = 1_000_000
@@ -113,10 +114,11 @@ def from_transformers(
 
 def is_decoder(config: Any, architecture: str) -> bool:
     """Does a model of this architecture name and config predict the next token?"""
-    from transformers.models.auto.modeling_auto import (
-        MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
-        MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-    )
+    with alone():
+        from transformers.models.auto.modeling_auto import (
+            MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+            MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+        )
 
     if architecture.endswith(("ForCausalLM", "LMHeadModel")):
         return True

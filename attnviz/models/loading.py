@@ -16,6 +16,7 @@ from attnviz.errors import ModelError
 from attnviz.models import catalog, hub
 from attnviz.models.checkpoint import inspect
 from attnviz.models.convert import converted
+from attnviz.models.library import alone
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.progress import Progress, part, silent
 from attnviz.models.quiet import quiet
@@ -126,9 +127,9 @@ def check_visitor_model(name: str) -> None:
 @lru_cache(maxsize=4)
 def load_tokenizer(name: str) -> Any:
     """The tokenizer of a bundled model, without its weights."""
-    from transformers import AutoTokenizer
+    with alone(), quiet():
+        from transformers import AutoTokenizer
 
-    with quiet():
         return AutoTokenizer.from_pretrained(_folder(name), local_files_only=True)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 
+from attnviz.models.library import alone
+
 _LOCK = Lock()
 _inside = 0
 _before: tuple[int, bool] = (0, True)
@@ -23,7 +25,8 @@ def quiet() -> Iterator[None]:
 
 def _enter() -> None:
     global _inside, _before
-    from transformers.utils import logging
+    with alone():
+        from transformers.utils import logging
 
     with _LOCK:
         if _inside == 0:

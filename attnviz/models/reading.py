@@ -14,6 +14,7 @@ from attnviz.device import dtype_for
 from attnviz.errors import AttnvizError, ModelError, TooLargeError
 from attnviz.models import memory
 from attnviz.models.checkpoint import Checkpoint
+from attnviz.models.library import alone
 from attnviz.models.loaded import LoadedModel, from_transformers, is_decoder
 from attnviz.models.progress import Progress
 from attnviz.models.quiet import quiet
@@ -103,15 +104,26 @@ def require_memory(title: str, n_bytes: float, place: torch.device) -> None:
 def _in_words(title: str) -> Iterator[None]:
     """Turn whatever transformers raises on these files into a ModelError."""
     try:
-        with quiet():
+        with alone(), quiet():
             yield
     except AttnvizError:
         raise
     except Exception as problem:
-        reason = str(problem).strip().partition("\n")[0][:200] or type(problem).__name__
         raise ModelError(
-            f"{title} could not be loaded ({reason.rstrip('.')}); choose another model."
+            f"{title} could not be loaded ({_reason(problem)}); choose another model."
         ) from problem
+
+
+def _reason(problem: Exception) -> str:
+    """What a library's error comes to, in one line."""
+    text = str(problem).strip()
+    if "backend tokenizer" in text:
+        return "its tokenizer files are missing or damaged"
+    if isinstance(problem, KeyError):
+        return f"one of its files lacks or misnames {text}"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    told = next((line for line in lines if not line.endswith(":")), type(problem).__name__)
+    return told[:200].rstrip(".")
 
 
 def _require_whole(title: str, info: dict[str, Any]) -> tuple[str, ...]:

@@ -8,15 +8,18 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from attnviz.errors import ModelError
 from attnviz.models.check import LayerCheck, check_layer
 from attnviz.models.layer import Layer
 from attnviz.models.layers import LayerRecord
+from attnviz.models.library import alone
 from attnviz.models.mask_rule import MaskRule, rule_of
 from attnviz.models.progress import Progress
 from attnviz.models.stream import Streamed, stream
+
+with alone():
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 CHOOSES_KEYS = ("indices", "block_indices")
 
