@@ -43,16 +43,14 @@ with curve:
             "An encoder reads its whole input at once: it keeps no cache, and nothing grows."
         )
     else:
-        st.vega_lite_chart(
-            spec=growth(size, others, dark=dark),
-            width="stretch",
-            alt=f"Cache of {spec.name} against context: {readable(size.total_bytes)} at "
+        kv_panels.chart(
+            growth(size, others, dark=dark),
+            f"Cache of {spec.name} against context: {readable(size.total_bytes)} at "
             f"{size.length:,} tokens, beside the same shape as MHA, GQA, MQA and MLA.",
         )
-st.vega_lite_chart(
-    spec=stack(size, dark=dark),
-    width="stretch",
-    alt=f"Bytes of each of the {spec.n_layers} layers of {spec.name}.",
+kv_panels.chart(
+    stack(size, dark=dark),
+    f"Bytes of each of the {spec.n_layers} layers of {spec.name}.",
 )
 page.caution("equal_cache", "mla_not_gqa")
 

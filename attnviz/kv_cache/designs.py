@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from attnviz.errors import AttnvizError
-from attnviz.kv_cache.checks import whole
+from attnviz.kv_cache.checks import MOST_HEADS, MOST_LAYERS, whole
 from attnviz.kv_cache.fields import grouped
 from attnviz.kv_cache.layers import Cross, Full, Latent, Layer
 from attnviz.kv_cache.spec import CacheSpec
@@ -21,7 +21,7 @@ def grouped_query(
     """n_layers of grouped-query attention; n_kv_heads must share out n_heads evenly."""
     grouped(n_heads, n_kv_heads)
     return CacheSpec.from_layers(
-        [Full(n_kv_heads, head_dim)] * whole("The number of layers", n_layers),
+        [Full(n_kv_heads, head_dim)] * whole("The number of layers", n_layers, most=MOST_LAYERS),
         name=name or group_name(n_heads, n_kv_heads),
         n_heads=n_heads,
         head_dim=head_dim,
@@ -38,10 +38,11 @@ def latent_attention(
     name: str | None = None,
 ) -> CacheSpec:
     """n_layers of multi-head latent attention; its cache does not depend on the heads."""
-    whole("The number of heads", n_heads)
+    whole("The number of heads", n_heads, most=MOST_HEADS)
     whole("head_dim", head_dim)
     return CacheSpec.from_layers(
-        [Latent(kv_lora_rank, qk_rope_head_dim)] * whole("The number of layers", n_layers),
+        [Latent(kv_lora_rank, qk_rope_head_dim)]
+        * whole("The number of layers", n_layers, most=MOST_LAYERS),
         name=name or f"MLA {kv_lora_rank}+{qk_rope_head_dim}",
         n_heads=n_heads,
         head_dim=head_dim,
@@ -65,7 +66,8 @@ def equal_groups(kv_lora_rank: int, qk_rope_head_dim: int, head_dim: int) -> flo
 
 def divisors(number: int) -> tuple[int, ...]:
     """What divides a number of heads: the group counts there can be."""
-    return tuple(n for n in range(1, whole("The number of heads", number) + 1) if number % n == 0)
+    most = whole("The number of heads", number, most=MOST_HEADS)
+    return tuple(n for n in range(1, most + 1) if number % n == 0)
 
 
 def alternatives(spec: CacheSpec) -> tuple[CacheSpec, ...]:

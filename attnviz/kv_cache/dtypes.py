@@ -19,7 +19,7 @@ differently and which are not counted here."""
 
 def bits_of(dtype: str) -> int:
     """The width of one element in bits; an unknown name is refused with those there are."""
-    if dtype not in BITS:
+    if not isinstance(dtype, str) or dtype not in BITS:
         raise AttnvizError(f"Expected a dtype among {', '.join(BITS)}, not {dtype!r}.")
     return BITS[dtype]
 

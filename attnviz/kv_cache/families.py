@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 
 from attnviz.errors import AttnvizError
+from attnviz.kv_cache.checks import MOST_LAYERS
 from attnviz.kv_cache.fields import Fields
 from attnviz.kv_cache.hybrids import HYBRIDS
 from attnviz.kv_cache.layers import Cross, Full, Latent, Layer, NoCache, Sliding
@@ -94,10 +95,11 @@ def encoder(fields: Fields) -> list[Layer]:
 def encoder_decoder(fields: Fields) -> list[tuple[Layer, Layer]]:
     """Each decoder layer keeps its own tokens and, once, the encoder's."""
     if fields.model_type in ("t5", "mt5"):
-        n_layers = fields.count("num_decoder_layers", "num_layers")
+        n_layers = fields.count("num_decoder_layers", "num_layers", most=MOST_LAYERS)
         heads, width = fields.n_heads, fields.count("d_kv")
     else:
-        n_layers, heads = fields.count("decoder_layers"), fields.count("decoder_attention_heads")
+        n_layers = fields.count("decoder_layers", most=MOST_LAYERS)
+        heads = fields.count("decoder_attention_heads")
         width = fields.count("d_model") // heads
     return [(Full(heads, width), Cross(heads, width))] * n_layers
 

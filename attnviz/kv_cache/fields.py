@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attnviz.errors import AttnvizError
-from attnviz.kv_cache.checks import whole
+from attnviz.kv_cache.checks import LARGEST, MOST_HEADS, MOST_LAYERS, whole
 
 
 class Fields:
@@ -47,17 +47,19 @@ class Fields:
             )
         return value
 
-    def count(self, *names: str) -> int:
+    def count(self, *names: str, most: int = LARGEST) -> int:
         """A needed field that must be a whole number above 0."""
-        return whole(f"{names[0]} of this {self.model_type} config", self.need(*names))
+        return whole(f"{names[0]} of this {self.model_type} config", self.need(*names), most=most)
 
     @property
     def n_layers(self) -> int:
-        return self.count("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+        return self.count(
+            "num_hidden_layers", "n_layer", "n_layers", "num_layers", most=MOST_LAYERS
+        )
 
     @property
     def n_heads(self) -> int:
-        return self.count("num_attention_heads", "n_head", "n_heads", "num_heads")
+        return self.count("num_attention_heads", "n_head", "n_heads", "num_heads", most=MOST_HEADS)
 
     @property
     def hidden(self) -> int:
@@ -96,7 +98,7 @@ class Fields:
 
 def grouped(n_heads: int, n_kv_heads: int) -> int:
     """n_kv_heads, if that many groups share out the query heads evenly."""
-    whole("The number of heads", n_heads)
+    whole("The number of heads", n_heads, most=MOST_HEADS)
     whole("The number of KV heads (groups)", n_kv_heads)
     if n_heads % n_kv_heads:
         near = [n for n in range(1, n_heads + 1) if n_heads % n == 0]

@@ -40,7 +40,7 @@ def preset(slug: str) -> CacheSpec:
     {'sliding': 22, 'full': 4}
     """
     specs = _by_slug()
-    if slug not in specs:
+    if not isinstance(slug, str) or slug not in specs:
         near = get_close_matches(str(slug), specs, n=3, cutoff=0.4)
         hint = f"did you mean {' or '.join(near)}?" if near else "kv_cache.presets() lists them."
         raise AttnvizError(f"There is no preset {slug!r}: {hint}")

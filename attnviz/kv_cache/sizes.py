@@ -117,7 +117,7 @@ def size(
         raise AttnvizError(
             f"Expected accounting 'theory', the only one there is so far, not {accounting!r}."
         )
-    tokens = whole("length", length, least=0)
+    tokens = whole("length (the context in tokens)", length, least=0)
     sequences = whole("batch", batch)
     cache, state = bits_of(dtype), bits_of(state_dtype)
     source = _encoder_length(spec, encoder_length)

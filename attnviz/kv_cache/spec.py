@@ -113,7 +113,7 @@ def _layer(entry: Any) -> Layer:
         )
     values = dict(entry)
     kind = values.pop("kind", None)
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise AttnvizError(f"A layer's kind must be one of {', '.join(KINDS)}, not {kind!r}.")
     if "state_shape" in values:
         values["state_shape"] = tuple(values["state_shape"])

@@ -57,5 +57,6 @@ def compare(
 
 def to_json(table: DataFrame, **settings: object) -> str:
     """The table with the settings it was computed under."""
-    rows = json.loads(str(table.to_json(orient="records", double_precision=15)))
+    exact = table.astype(object)  # Python's own numbers: bytes may need more than 64 bits
+    rows = exact.where(table.notna(), None).to_dict(orient="records")
     return json.dumps({"settings": settings, "rows": rows}, indent=1)

@@ -22,6 +22,8 @@ from attnviz.kv_cache import (
 )
 from attnviz.ui import controls
 
+LARGEST_TYPED = 2**53
+"""Beyond it a browser counts whole numbers no longer one by one."""
 DESIGNS = ("Model", "GQA", "MLA")
 CONTEXTS = tuple(2**power for power in range(7, 21))
 LATENTS = (64, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
@@ -152,6 +154,6 @@ def _ladder(label: str, values: Sequence[int], *, key: str, default: int) -> int
         own = int(str(asked))
     except ValueError:
         own = default
-    steps = sorted({*values, own}) if abs(own) < 10**12 else list(values)
+    steps = sorted({*values, own}) if abs(own) <= LARGEST_TYPED else list(values)
     start = default if default in steps else steps[-1]
     return controls.ladder(label, steps, key=key, default=start)

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from attnviz import kv_cache as kv
+from attnviz.figures.kv_cache import Spec
 from attnviz.kv_cache.words import readable, stack
 from attnviz.ui import page
 from attnviz.ui.kv_controls import Choice
@@ -26,6 +27,26 @@ CARDS = {
     192: "MI300X",
 }
 """Memory in GiB as the cards are sold, and examples; a driver leaves a little less."""
+
+
+LARGEST_SENT = 2**53
+"""Browsers count exactly up to here, and Streamlit sends 64 bits; a cache may take more bytes."""
+
+
+def chart(spec: Spec, alt: str) -> None:
+    """Draw a Vega-Lite spec: what is too large to send whole goes as a float, which it draws."""
+    rounded = {
+        name: [
+            {word: float(value) if _too_large(value) else value for word, value in row.items()}
+            for row in rows
+        ]
+        for name, rows in spec["datasets"].items()
+    }
+    st.vega_lite_chart(spec=spec | {"datasets": rounded}, width="stretch", alt=alt)
+
+
+def _too_large(value: object) -> bool:
+    return isinstance(value, int) and value > LARGEST_SENT
 
 
 def numbers(size: kv.Size, room: kv.Room, users: kv.Room, memory_gib: int) -> None:
@@ -94,20 +115,28 @@ def comparison(
 ) -> None:
     """The design beside the same shape with other attention in every layer; CSV and JSON."""
     table = kv.compare(specs, length=size.length, batch=size.batch, **fits, **options)
+    counts = {
+        "total_bytes": "Total, bytes",
+        "fixed_bytes": "Fixed, bytes",
+        "bytes_per_token": "A token, bytes",
+        "longest_context": f"Longest context in {choice.memory_gib:,} GiB",
+        "sequences": "Sequences at once",
+    }
+    # As text a number of any size is exact, but sorts like a word: only where it must be.
+    wide = [word for word in counts if any(map(_too_large, table[word].dropna().tolist()))]
+    shown = table.assign(**{word: [f"{count:,}" for count in table[word]] for word in wide})
+    localized = {
+        word: title if word in wide else st.column_config.NumberColumn(title, format="localized")
+        for word, title in counts.items()
+    }
     st.dataframe(
-        table,
+        shown,
         hide_index=True,
         column_config={
             "design": "Design",
-            "total_bytes": st.column_config.NumberColumn("Total, bytes", format="localized"),
             "total_gib": st.column_config.NumberColumn("Total, GiB", format="%.3f"),
-            "fixed_bytes": st.column_config.NumberColumn("Fixed, bytes", format="localized"),
-            "bytes_per_token": st.column_config.NumberColumn("A token, bytes", format="localized"),
-            "longest_context": st.column_config.NumberColumn(
-                f"Longest context in {choice.memory_gib:,} GiB", format="localized"
-            ),
-            "sequences": st.column_config.NumberColumn("Sequences at once", format="localized"),
             "relative": st.column_config.NumberColumn("Against the first", format="%.3f ×"),
+            **localized,
         },
     )
     settings = {

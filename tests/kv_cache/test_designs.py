@@ -32,6 +32,20 @@ def test_no_heads_or_layers():
         kv.latent_attention(0, 8, 64, 512, 64)
 
 
+def test_absurd_counts_are_refused_before_they_take_memory_or_time():
+    with pytest.raises(AttnvizError, match="The number of layers must be at most 10,000, not 1,0"):
+        kv.grouped_query(10**12, 32, 8, 128)
+    with pytest.raises(AttnvizError, match="The number of layers must be at most 10,000"):
+        kv.latent_attention(10**12, 32, 128, 512, 64)
+    with pytest.raises(AttnvizError, match="The number of heads must be at most 100,000"):
+        kv.grouped_query(4, 10**12, 7, 128)
+    with pytest.raises(AttnvizError, match="The number of heads must be at most 100,000"):
+        kv.divisors(10**12)
+    config = {"model_type": "llama", "num_hidden_layers": 10**12, "num_attention_heads": 8}
+    with pytest.raises(AttnvizError, match="num_hidden_layers of this llama config must be at"):
+        kv.CacheSpec.from_config({**config, "hidden_size": 64})
+
+
 def test_latent_does_not_depend_on_the_heads():
     assert total(kv.latent_attention(4, 8, 64, 512, 64)) == total(
         kv.latent_attention(4, 128, 64, 512, 64)

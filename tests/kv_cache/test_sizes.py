@@ -87,8 +87,8 @@ LLAMA = kv.preset("llama-3-8b")
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"length": -1}, "length must be at least 0, not -1"),
-        ({"length": 10**30}, "length must be at most"),
+        ({"length": -1}, "must be at least 0, not -1"),
+        ({"length": 10**30}, "must be at most"),
         ({"batch": 0}, "batch must be at least 1, not 0"),
         ({"dtype": "fp4"}, "Expected a dtype among float32, .*, not 'fp4'"),
         ({"state_dtype": ""}, "Expected a dtype among"),

@@ -26,6 +26,22 @@ def test_json_holds_the_settings_and_exact_integers():
     assert read["rows"][0]["total_bytes"] == 29_440_401_408
 
 
+def test_files_are_exact_beyond_64_bits():
+    specs = [kv.latent_attention(32, 32, 128, 10**12 - 1, 10**12 - 1), kv.preset("llama-3-8b")]
+    table = kv.compare(specs, length=10**12 - 1, batch=65_536, memory_bytes=kv.gib(1))
+    total = kv.size(specs[0], 10**12 - 1, 65_536).total_bytes
+    assert total > 2**64
+    row = json.loads(kv.to_json(table))["rows"][0]
+    assert row["total_bytes"] == total
+    assert row["sequences"] == 0
+    assert str(total) in table.to_csv(index=False)
+
+
+def test_json_has_null_where_there_is_no_limit():
+    table = kv.compare([kv.preset("mistral-7b-v0.1")], length=8192, memory_bytes=kv.gib(80))
+    assert json.loads(kv.to_json(table))["rows"][0]["longest_context"] is None
+
+
 def test_a_model_without_cache_compares_with_nothing():
     table = kv.compare([kv.preset("all-minilm-l6-v2")], length=8, memory_bytes=0)
     assert table["relative"].isna().all()

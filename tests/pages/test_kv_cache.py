@@ -122,11 +122,43 @@ def test_a_negative_context_loses_nothing():
     at = open_page(preset="gemma-3-1b", dtype="int8")
     at.number_input(key="_exact").set_value(-5).run()
     assert not at.exception
-    assert "length must be at least 0, not -5." in texts(at)
+    assert "length (the context in tokens) must be at least 0, not -5." in texts(at)
     assert at.selectbox(key="preset").value == "gemma-3-1b"
     at.number_input(key="_exact").set_value(777).run()
     z = kv.size(kv.preset("gemma-3-1b"), 777, dtype="int8")
     assert at.metric[0].delta == f"{z.total_bytes:,} bytes"
+
+
+@pytest.mark.parametrize("context", [10**12, 10**15])
+def test_a_very_long_context_is_kept(context: int):
+    at = open_page()
+    at.number_input(key="_exact").set_value(context).run()
+    assert not at.exception
+    assert at.select_slider(key="context").value == context
+    assert at.metric[0].delta == f"{131_072 * context:,} bytes"
+
+
+def test_a_context_beyond_any_machine_is_refused_in_words():
+    at = open_page()
+    at.number_input(key="_exact").set_value(10**15 + 1).run()
+    assert not at.exception
+    sentence = "length (the context in tokens) must be at most 1,000,000,000,000,000, not 1,0"
+    assert sentence in texts(at)
+
+
+HUGE = {"context": 999_999_999_999, "batch": 65_536}
+
+
+@pytest.mark.parametrize(
+    "query", [{}, {"design": "MLA", "latent": 10**12 - 1, "rope": 10**12 - 1, "memory": 1}]
+)
+def test_more_bytes_than_64_bits_count(query: dict):
+    at = open_page(**HUGE, **query)
+    a_token = 32 * 2 * 10**12 * 2 - 64 * 2 if query else 131_072
+    exact = f"{65_536 * 999_999_999_999 * a_token:,}"
+    assert at.metric[0].delta == f"{exact} bytes"
+    assert at.dataframe[0].value["total_bytes"][0] == exact
+    assert len(charts(at)) == 2
 
 
 @pytest.mark.parametrize(
