@@ -14,6 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz import seeded
+from attnviz.errors import AttnvizError
 from attnviz.trace import Trace
 
 LADDER = tuple(2**power for power in range(11))
@@ -46,8 +47,11 @@ def spread(
     """The four numbers of COLUMNS for the scores that entered a softmax and what came out.
 
     Rows without any weight (a query with no key) are left out; -inf scores (hidden keys) too.
+    Raises AttnvizError where that leaves nothing.
     """
     seen = weights.sum(-1) > 0
+    if not bool(seen.any()):
+        raise AttnvizError("Every key is hidden, so there is nothing to measure.")
     rows = weights[seen].double()
     visible = scores[scores.isfinite()].double()
     numbers = (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from attnviz.components.explorer import explorer
 from attnviz.components.explorer.selection import read
+from attnviz.errors import AttnvizError
 from attnviz.figures import saturation
 from attnviz.figures.figure import Selection
 from attnviz.figures.steps import TITLES, cell_index, first_cell, steps_figure
@@ -32,7 +34,8 @@ def explorer_of(trace: av.Trace) -> Selection:
     if chosen.row is None and read(st.session_state.get("steps")) is None:
         chosen = first  # nobody has pointed at anything yet
     chosen = explorer(steps_figure(trace), key="steps", selection=chosen)
-    bare = chosen == first
+    # A link need not hold the cell that is told anyway; the only head has no number here.
+    bare = chosen == replace(first, layer=chosen.layer, head=chosen.head)
     selection.keep(Selection(0, 0) if bare else chosen, default=(0, 0))
     address.write("panel", None if bare else chosen.panel)
     return chosen
@@ -65,9 +68,13 @@ def scaling(trace: av.Trace) -> None:
     st.markdown(
         f"**In the run above** (d_k = {d_k}, {scaled_how(trace)}), as the scores enter softmax:"
     )
-    numbers = softmax.spread_of(trace)
-    for column, (word, title) in zip(st.columns(4), NUMBERS.items(), strict=True):
-        column.metric(title, f"{numbers[word]:.3g}")
+    try:
+        numbers = softmax.spread_of(trace)
+    except AttnvizError as nothing:
+        page.plain(str(nothing))
+    else:
+        for column, (word, title) in zip(st.columns(4), NUMBERS.items(), strict=True):
+            column.metric(title, f"{numbers[word]:.3g}")
     st.markdown(
         f"**In general**, for random queries and keys whose components have variance 1 "
         f"({softmax.QUERIES} queries, {softmax.KEYS} keys, computed here): a score is a sum of d_k "

@@ -87,7 +87,7 @@ LLAMA = kv.preset("llama-3-8b")
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"length": -1}, "must be at least 0, not -1"),
+        ({"length": -1}, r"length \(the context in tokens\) must be at least 0, not -1"),
         ({"length": 10**30}, "must be at most"),
         ({"batch": 0}, "batch must be at least 1, not 0"),
         ({"dtype": "fp4"}, "Expected a dtype among float32, .*, not 'fp4'"),

@@ -76,3 +76,10 @@ def test_hidden_keys_and_empty_rows_do_not_count() -> None:
     rows = kept.weights[0, 0, 1:]
     assert numbers["largest"] == pytest.approx(float(rows.amax(-1).mean()))
     assert spread(torch.zeros(1, 1), torch.ones(1, 1))["variance"] == 0
+
+
+def test_with_every_key_hidden_there_is_nothing_to_measure() -> None:
+    x = av.random_inputs(3, 8)
+    trace = av.run("scaled_dot_product", x, mask=masks.padding([0]), empty_rows="zero")
+    with pytest.raises(av.AttnvizError, match="Every key is hidden"):
+        spread_of(trace)

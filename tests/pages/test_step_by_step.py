@@ -160,6 +160,23 @@ def test_scaling_tab_measures_this_run() -> None:
     assert "not divided" in texts(off)
 
 
+@pytest.mark.parametrize("query", [{"text": "a"}, {"input": "random", "length": "3"}])
+def test_with_every_key_hidden_no_number_is_made_up(query: dict[str, str]) -> None:
+    app = open_page(mask="padding", padding="64", **query)
+    assert not app.metric
+    assert "Every key is hidden, so there is nothing to measure." in texts(app)
+    assert len(app.get("vega_lite_chart")) == 4
+
+
+@pytest.mark.parametrize("text", ["a", "a b", "The cat sat on the mat"])
+def test_the_address_holds_a_cell_only_when_one_was_chosen(text: str) -> None:
+    app = open_page(text=text)
+    assert "channel by channel, summed" in texts(app)
+    assert not {"panel", "row", "col", "layer", "head"} & app.query_params.keys()
+    chosen = open_page(text=text, panel="weights", row="0", col="0")
+    assert chosen.query_params.keys() >= {"panel", "row", "col"}
+
+
 def test_soft_dictionary_tab() -> None:
     app = open_page(tab="Soft dictionary")
     assert "“dog” is not among the keys; “cat” fits it best." in texts(app)
