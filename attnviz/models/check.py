@@ -63,12 +63,12 @@ def check_layer(
         weights = record.weights(some, rows, slice(None))  # (heads, rows, keys)
         value = values[[head // group for head in range(some.start, some.stop)]]
         expected = output[some, rows].to(weights.dtype)
-        largest = max(1.0, _largest(expected))
-        error = _largest(weights @ value.to(weights.dtype) - expected) / largest
+        size = _largest(expected)
+        error = _largest(weights @ value.to(weights.dtype) - expected) / max(1.0, size)
+        output_error = max(output_error, error if math.isfinite(size) else math.inf)
         outside = of_heads(forbidden, some)
         totals = weights.sum(-1) + _sink(record, some, rows)
         wanted = (~outside).any(-1).to(totals.dtype)  # an empty row sums to 0
-        output_error = max(output_error, error)
         row_sum_error = max(row_sum_error, _largest(totals - wanted))
         leak = max(leak, _largest(weights * outside))
     return LayerCheck(output_error, row_sum_error, leak)
