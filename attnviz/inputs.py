@@ -13,6 +13,7 @@ from torch import Tensor
 from attnviz import seeded
 from attnviz.embeddings import drawn, trained
 from attnviz.errors import AttnvizError
+from attnviz.input_checks import listed, require_embeddings, require_room, require_size
 from attnviz.positions import sinusoidal
 
 Positions = Literal["none", "sinusoidal", "rotary"]
@@ -46,8 +47,10 @@ class Inputs:
         positions: str = "none",
         summands: tuple[Tensor, Tensor] | None = None,
     ) -> None:
-        _require_embeddings(embeddings)
+        require_embeddings(embeddings)
         length = embeddings.shape[1]
+        if tokens is not None and not all(isinstance(token, str) for token in listed(tokens)):
+            raise AttnvizError(f"tokens must be a list of words; received {tokens!r}.")
         if tokens is not None and len(tokens) != length:
             raise AttnvizError(
                 f"There must be one token for each of the {length} embeddings; received "
@@ -82,6 +85,7 @@ def random_inputs(
     """
     for word, size in (("length", length), ("d_model", d_model), ("batch", batch)):
         require_size(word, size)
+    require_room(length, d_model, batch)
     rows = [seeded.normal((batch, d_model), seed, "row", t) for t in range(length)]
     return placed(
         torch.stack(rows, dim=1),
@@ -108,6 +112,8 @@ def tokenize(text: str, max_tokens: int | None = None) -> Tokens:
     from attnviz.models.loading import load_tokenizer
     from attnviz.models.tokens import screen_tokens
 
+    if not isinstance(text, str):
+        raise AttnvizError(f"The text must be a str; received {type(text).__name__}.")
     if not text:
         raise AttnvizError("The text is empty; type at least one character.")
     if any("\ud800" <= character <= "\udfff" for character in text):
@@ -139,19 +145,27 @@ def text_inputs(
     embedding "random" draws one vector a token id from N(0, 1): the same token has the same
     vector, and no two words are related. "model" takes the rows of SmolLM2's embedding table, so
     that related words are near, and reduces them (embeddings.near_preserving); give the other
-    text of cross-attention as `beside`, so that both are reduced together and share one space.
-    positions: none, sinusoidal or rotary. Raises AttnvizError for an empty text.
+    text of cross-attention as `beside`, so that both are reduced together and share one space;
+    d_model is then at most the table's own width, 576. positions: none, sinusoidal or rotary.
+    Raises AttnvizError for an empty text.
     """
     require_size("d_model", d_model)
     tokens = tokenize(text, max_tokens)
+    require_room(len(tokens.ids), d_model, 1)
     if embedding == "random":
         vectors = drawn(tokens.ids, d_model, seed)
         note = f"Embeddings: one vector drawn from N(0, 1) for each token, seed {seed}."
     elif embedding == "model":
         from attnviz.models.loading import embedding_table
 
+        table = embedding_table(TEXT_MODEL)
+        if d_model > table.shape[1]:
+            raise AttnvizError(
+                f"d_model must be at most {table.shape[1]} with embedding='model', the width of "
+                f"SmolLM2's own table; received {d_model:,}."
+            )
         others = tokenize(beside, max_tokens).ids if beside else ()
-        vectors = trained(embedding_table(TEXT_MODEL), tokens.ids, others, d_model, seed)
+        vectors = trained(table, tokens.ids, others, d_model, seed)
         note = (
             f"Embeddings: rows of SmolLM2's own table, reduced to the {d_model} directions in "
             f"which the text's tokens differ most, turned at random (seed {seed}) and scaled to "
@@ -199,21 +213,3 @@ POSITION_NOTES = {
     "rotary": "Positions: queries and keys turned by rotary embeddings (Su et al. 2021), base "
     "10,000.",
 }
-
-
-def require_size(word: str, size: object) -> None:
-    """Raise AttnvizError unless size is a whole number above 0."""
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise AttnvizError(f"{word} must be a whole number of 1 or more; received {size!r}.")
-
-
-def _require_embeddings(embeddings: Tensor) -> None:
-    if embeddings.ndim != 3 or 0 in embeddings.shape:
-        raise AttnvizError(
-            f"Embeddings must be (batch, length, d_model), none of them 0; received shape "
-            f"{tuple(embeddings.shape)}."
-        )
-    if not embeddings.is_floating_point():
-        raise AttnvizError(f"Embeddings must be floating-point; received {embeddings.dtype}.")
-    if not bool(embeddings.isfinite().all()):
-        raise AttnvizError("Embeddings must be finite; received NaN or infinity among them.")

@@ -150,6 +150,10 @@ class TestText:
         assert all(token.strip() for token in x.tokens)
         assert len(x.token_details) == len(x.tokens)
 
+    def test_the_models_table_has_no_more_directions_than_its_own(self) -> None:
+        with pytest.raises(av.AttnvizError, match=r"at most 576 with embedding='model'.* 4,096"):
+            av.text_inputs("a cat", d_model=4096, embedding="model")
+
     def test_unknown_embedding(self) -> None:
         with pytest.raises(av.AttnvizError, match="embedding must be 'random' or 'model'"):
             av.text_inputs("a", embedding="glove")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -71,11 +72,17 @@ class Mask:
             ruled = ruled[None]
         return ruled.expand(*ruled.shape[:2], n_queries, n_keys)
 
-    def __and__(self, other: Mask) -> Mask:
-        return And(self, other) if isinstance(other, Mask) else NotImplemented
+    def __and__(self, other: Mask | Tensor) -> Mask:
+        return And(self, _joinable(other))
 
-    def __or__(self, other: Mask) -> Mask:
-        return Or(self, other) if isinstance(other, Mask) else NotImplemented
+    def __or__(self, other: Mask | Tensor) -> Mask:
+        return Or(self, _joinable(other))
+
+    def __rand__(self, other: Tensor) -> Mask:
+        return And(_joinable(other), self)
+
+    def __ror__(self, other: Tensor) -> Mask:
+        return Or(_joinable(other), self)
 
     def __invert__(self) -> Mask:
         return Not(self)
@@ -86,6 +93,28 @@ class Mask:
 
     def __str__(self) -> str:
         return self.name
+
+
+def _joinable(other: object) -> Mask:
+    from attnviz.masks.tensor import from_tensor  # it is itself a mask of this module
+
+    if isinstance(other, Mask):
+        return other
+    if isinstance(other, Tensor):
+        return from_tensor(other)
+    raise AttnvizError(
+        f"A mask is joined with another mask or a boolean tensor; received {type(other).__name__}."
+    )
+
+
+def whole(what: str, value: object) -> int:
+    """value as an int, or AttnvizError; what says which number it is."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise AttnvizError(f"{what} must be a whole number; received {value!r}.")
+    try:
+        return operator.index(value)  # type: ignore[arg-type]  # it has __index__
+    except TypeError:  # a tensor of several numbers, or of fractions
+        raise AttnvizError(f"{what} must be a whole number; received {value!r}.") from None
 
 
 def _joined(word: str, parts: tuple[Mask, Mask], same: type[Mask]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attnviz.errors import AttnvizError
-from attnviz.masks.mask import Grid, Mask
+from attnviz.masks.mask import Grid, Mask, whole
 
 Side = Literal["right", "left"]
 
@@ -49,7 +49,11 @@ def padding(lengths: Sequence[int], side: Side = "right") -> Mask:
     side="left" the last lengths[b] keys are the real ones; joined with causal() the filler's rows
     are then empty.
     """
-    lengths = tuple(int(length) for length in lengths)
+    if isinstance(lengths, str) or not isinstance(lengths, Iterable):
+        raise AttnvizError(
+            f"Padding needs a list with one length for each example; received {lengths!r}."
+        )
+    lengths = tuple(whole("Each padding length", length) for length in lengths)
     if not lengths:
         raise AttnvizError("Padding needs one length per example; received none.")
     if min(lengths) < 0:

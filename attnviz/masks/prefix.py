@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attnviz.errors import AttnvizError
-from attnviz.masks.mask import Grid, Mask
+from attnviz.masks.mask import Grid, Mask, whole
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,7 +22,7 @@ class Prefix(Mask):
         return f"prefix({self.length})"
 
     def rule(self, at: Grid) -> Tensor:
-        return at.key < self.length
+        return at.key < min(self.length, at.n_keys)
 
 
 def prefix(length: int) -> Mask:
@@ -32,6 +32,7 @@ def prefix(length: int) -> Mask:
     rest is written left to right. `causal() & sliding_window(w) | causal() & prefix(p)` keeps p
     sink tokens in view of a window (StreamingLLM, Xiao et al. 2023).
     """
+    length = whole("The prefix", length)
     if length < 0:
         raise AttnvizError(f"A prefix holds 0 keys or more; received {length}.")
     return Prefix(length)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attnviz.errors import AttnvizError
-from attnviz.masks.mask import Align, Grid, Mask
+from attnviz.masks.mask import Align, Grid, Mask, whole
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,7 +27,7 @@ class SlidingWindow(Mask):
         )
 
     def rule(self, at: Grid) -> Tensor:
-        return (at.query(self.align) - at.key).abs() < self.window
+        return (at.query(self.align) - at.key).abs() < min(self.window, at.n_queries + at.n_keys)
 
 
 def sliding_window(window: int, align: Align = "start") -> Mask:
@@ -39,6 +39,7 @@ def sliding_window(window: int, align: Align = "start") -> Mask:
     Libraries count differently there: transformers' bidirectional window w spans 2w + 1 keys
     (ours of w + 1) and attention-gym's causal one w + 1 keys.
     """
+    window = whole("The window", window)
     if window < 1:
         raise AttnvizError(
             f"A sliding window holds at least 1 key, the query's own; received {window}."

@@ -39,6 +39,11 @@ def four_axes(mask: Tensor) -> Tensor:
     A three-dimensional mask is one per example, never one per head: left to broadcasting, it would
     be read as one per head, and wrongly but silently so when B equals H.
     """
+    if not isinstance(mask, Tensor):
+        raise AttnvizError(
+            f"A mask must be a boolean torch tensor; received {type(mask).__name__}: convert it "
+            f"with torch.as_tensor."
+        )
     if mask.dtype != torch.bool:
         raise AttnvizError(
             f"A mask must be boolean with True for allowed; received {mask.dtype}. Convert numbers "

@@ -30,7 +30,7 @@ def names() -> tuple[str, ...]:
 
 def find(name: str) -> Variant:
     """The variant of that name, or AttnvizError with the names that there are."""
-    if name not in VARIANTS:
+    if not isinstance(name, str) or name not in VARIANTS:
         raise AttnvizError(f"There is no variant {name!r}; the variants are {', '.join(VARIANTS)}.")
     return VARIANTS[name]
 

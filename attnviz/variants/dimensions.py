@@ -8,6 +8,10 @@ from inspect import signature
 from attnviz.errors import AttnvizError
 from attnviz.variants.variant import Variant
 
+MOST = 10**12
+MOST_HEADS = 100_000
+"""Heads are drawn one by one, and numbers of groups looked for one by one."""
+
 
 def positive(name: str, value: object) -> int:
     """value, if it is a whole number above 0."""
@@ -15,6 +19,9 @@ def positive(name: str, value: object) -> int:
         raise AttnvizError(f"{name} must be a whole number; received {value!r}.")
     if value < 1:
         raise AttnvizError(f"{name} must be 1 or more; received {value}.")
+    most = MOST_HEADS if name in ("n_heads", "n_kv_heads") else MOST
+    if value > most:
+        raise AttnvizError(f"{name} must be at most {most:,}; received {value:,}.")
     return value
 
 

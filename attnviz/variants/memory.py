@@ -1,6 +1,8 @@
-"""Refuse, in words, a run whose maps would not fit in memory."""
+"""Refuse, in words, a run that would not fit in memory."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import torch
 
@@ -9,6 +11,8 @@ from attnviz.models.memory import require
 
 MAPS = 6
 """Of the size (B, H, T_q, T_k): scores, scaled, masked, weights, and two that softmax needs."""
+WEIGHT_BYTES = 16
+"""A weight at its peak: drawn in float64, and once more while blocks are joined and cast."""
 
 
 def require_room(asking: Inputs, answering: Inputs, n_heads: int, dtype: torch.dtype) -> None:
@@ -18,4 +22,20 @@ def require_room(asking: Inputs, answering: Inputs, n_heads: int, dtype: torch.d
         MAPS * batch * n_heads * n_queries * n_keys * dtype.itemsize,
         f"Keeping every map of {n_heads} heads for {n_queries:,} queries and {n_keys:,} keys",
         "shorten the input, use fewer heads, or choose kernel='sdpa', which keeps no maps",
+    )
+
+
+def require_weights(d_model: int, sizes: Mapping[str, int], n_tokens: int = 0) -> None:
+    """Raise TooLargeError if the weight matrices, or what they project, would take too much.
+
+    n_tokens counts those of every sequence of the batch, queries and keys.
+    """
+    heads, kv_heads = sizes.get("n_heads", 1), sizes.get("n_kv_heads", 1)
+    d_k, d_v = sizes["head_dim"], sizes["v_head_dim"]
+    channels = heads * (d_k + d_v) + kv_heads * (d_k + d_v)  # of W_q, W_o, W_k, W_v
+    require(
+        WEIGHT_BYTES * channels * (d_model + n_tokens),
+        f"Drawing weights for d_model = {d_model:,}, head_dim = {d_k:,} and v_head_dim = {d_v:,}, "
+        f"for {heads:,} {'head' if heads == 1 else 'heads'},",
+        "choose smaller dimensions or fewer heads",
     )

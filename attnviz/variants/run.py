@@ -11,8 +11,8 @@ from attnviz.errors import AttnvizError
 from attnviz.inputs import Inputs
 from attnviz.masks import Mask, as_allowed, require_no_empty_rows
 from attnviz.trace import Step, Trace
-from attnviz.variants.dimensions import sizes_of
-from attnviz.variants.memory import require_room
+from attnviz.variants.dimensions import positive, sizes_of
+from attnviz.variants.memory import require_room, require_weights
 from attnviz.variants.scaling import scaling
 from attnviz.variants.text import input_steps
 from attnviz.variants.variant import Setup, StepText
@@ -55,12 +55,16 @@ def run(
     variant = variants.find(name)
     _one_of("kernel", kernel, ("reference", "sdpa"))
     _one_of("empty_rows", empty_rows, ("error", "zero"))
+    _require_inputs("inputs", inputs)
     if context is not None:
+        _require_inputs("context", context)
         _require_pair(inputs, context)
     place, number_type = chosen_device(device), _dtype(dtype, inputs.embeddings.dtype)
     sizes = sizes_of(variant, inputs.d_model, dimensions)
     if kernel == "reference":
         require_room(inputs, context or inputs, sizes.get("n_heads", 1), number_type)
+    n_tokens = inputs.length + (context or inputs).length
+    require_weights(inputs.d_model, sizes, inputs.embeddings.shape[0] * n_tokens)
     allowed = _allowed(mask, inputs, context or inputs, sizes.get("n_heads", 1), place)
     if allowed is not None and empty_rows == "error":
         require_no_empty_rows(allowed, inputs.tokens)
@@ -110,7 +114,9 @@ def run(
 def parameters(name: str, d_model: int, seed: int = 0, **dimensions: object) -> dict[str, Tensor]:
     """The weight matrices that run() uses for this seed, by name, (n_in, n_out) in float64."""
     variant = variants.find(name)
-    return variant.parameters(d_model, seed, sizes_of(variant, d_model, dimensions))
+    sizes = sizes_of(variant, positive("d_model", d_model), dimensions)
+    require_weights(d_model, sizes)
+    return variant.parameters(d_model, seed, sizes)
 
 
 def _given(
@@ -160,6 +166,17 @@ def _allowed(
     batch, n_queries, _ = asking.embeddings.shape
     n_keys = answering.embeddings.shape[1]
     return as_allowed(mask, batch, n_heads, n_queries, n_keys, device=place)
+
+
+def _require_inputs(word: str, given: object) -> None:
+    if not isinstance(given, Inputs):
+        remedy = {
+            Tensor: "wrap the tensor: av.Inputs(tensor)",
+            str: "make them from the text: av.text_inputs(text)",
+        }.get(type(given), "make them with av.Inputs, av.random_inputs or av.text_inputs")
+        raise AttnvizError(
+            f"{word} must be an av.Inputs; received {type(given).__name__}: {remedy}."
+        )
 
 
 def _require_pair(inputs: Inputs, context: Inputs) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 
 from attnviz.errors import AttnvizError
 
@@ -15,12 +16,12 @@ def scaling(
     scale True is 1 / sqrt(d_k) (Vaswani et al. 2017, section 3.2.1), False is 1, a number is
     itself; the factor is divided by the temperature.
     """
-    if isinstance(temperature, bool) or not 0 < temperature < math.inf:
+    if isinstance(temperature, bool) or not _finite(temperature) or temperature <= 0:
         raise AttnvizError(
             f"temperature must be a finite number above 0; received {temperature!r}. (Towards 0 "
             f"the softmax becomes the exact lookup of the best key.)"
         )
-    if not math.isfinite(scale):
+    if not _finite(scale):
         raise AttnvizError(f"scale must be True, False or a finite number; received {scale!r}.")
     if scale is True:
         factor, below = head_dim**-0.5, r"\sqrt{d_k}"
@@ -30,3 +31,10 @@ def scaling(
     if temperature != 1:
         below = rf"\tau\, {below}" if below else r"\tau"
     return factor / temperature, rf"\frac{{{above}}}{{{below}}}" if below else above
+
+
+def _finite(number: object) -> bool:
+    try:
+        return isinstance(number, Real) and math.isfinite(number)
+    except OverflowError:  # an int too large for any float
+        return False

@@ -131,3 +131,12 @@ def test_masks_of_different_batches_do_not_join():
     joined = masks.padding([2, 3]) & masks.padding([2, 3, 1])
     with pytest.raises(AttnvizError, match=r"\(2, 1, 1, 3\) and \(3, 1, 1, 3\)"):
         joined.allowed(3, 3)
+
+
+def test_a_boolean_tensor_joins_from_either_side():
+    drawn = torch.tensor([[True, True], [False, True]])
+    for mask in (masks.causal() & drawn, drawn & masks.causal()):
+        assert mask.allowed(2, 2)[0, 0].tolist() == [[True, False], [False, True]]
+    for mask in (masks.causal() | drawn, drawn | masks.causal()):
+        assert mask.allowed(2, 2)[0, 0].all()
+    assert (masks.causal() & drawn).name == "causal and custom"

@@ -130,3 +130,9 @@ def test_bad_masks_say_what_was_expected_and_what_came(build, sentence):
     with pytest.raises(AttnvizError) as raised:
         build()
     assert sentence in str(raised.value)
+
+
+@pytest.mark.parametrize("mask", [masks.sliding_window(10**30), masks.prefix(10**30)])
+@pytest.mark.parametrize(("n_queries", "n_keys"), LENGTHS)
+def test_a_size_beyond_every_key_hides_nothing(mask, n_queries, n_keys):
+    assert bool(flat(mask, n_queries, n_keys).all())

@@ -117,10 +117,13 @@ def test_leaving_the_range_of_numbers_is_told() -> None:
 
 
 def test_memory_is_asked_for_before_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attnviz.models.memory.available", lambda: 1_000)
+    monkeypatch.setattr("attnviz.models.memory.available", lambda: 10**6)
+    long = av.Inputs(torch.zeros(1, 200, 8))
     with pytest.raises(TooLargeError, match=r"Keeping every map of 4 heads.*kernel='sdpa'"):
-        av.run("multi_head", asking())
-    av.run("multi_head", asking(), kernel="sdpa")
+        av.run("multi_head", long)
+    av.run("multi_head", long, kernel="sdpa")
+    with pytest.raises(TooLargeError, match=r"Drawing weights for d_model = 8, head_dim = 1,000"):
+        av.run("multi_head", long, kernel="sdpa", head_dim=1_000)
 
 
 @pytest.mark.parametrize("name", av.variants.names())
