@@ -14,7 +14,6 @@ from typing import TypeVar
 
 from attnviz.errors import AttnvizError
 
-
 Number = TypeVar("Number", int, float)
 
 
