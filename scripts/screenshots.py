@@ -50,9 +50,8 @@ def shoot(page: Page, folder: Path, name: str) -> None:
 
 
 def save_small(picture: bytes, path: Path, limit: int = 400_000) -> None:
-    """Write a PNG of at most 256 colours; complain where that is still over `limit` bytes."""
-    image = Image.open(io.BytesIO(picture)).convert("RGB")
-    image.quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+    """Write it as a PNG without loss (a colour here means something); refuse over `limit` bytes."""
+    Image.open(io.BytesIO(picture)).convert("RGB").save(path, optimize=True)
     if path.stat().st_size > limit:
         raise SystemExit(f"{path} has {path.stat().st_size:,} bytes, more than {limit:,}.")
 

@@ -3,9 +3,8 @@
     .venv/bin/python -m tests.benchmarks.control_latency [--default-gc] [--page masks ...]
 
 The server has torch, transformers and a model in memory. A key changes one control of the page;
-the clock runs from that key event to the second animation frame after the last visible change
-(latency.js). --default-gc adds the same with Streamlit's own garbage collection, for
-comparison.
+the clock runs from that key event until the last visible change is painted (latency.js).
+--default-gc adds the same with Streamlit's own garbage collection, for comparison.
 """
 
 from __future__ import annotations

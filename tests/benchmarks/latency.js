@@ -1,73 +1,100 @@
 /*
- * Measures one change of a control: from the key event until the last thing on the page that
- * changed because of it was painted (two animation frames after it was seen in the DOM or on a
- * canvas). Shadow roots are looked into; controls themselves, which answer at once, are not.
+ * Times one change of a control: from the key event until the last visible change on the page
+ * that followed was painted (the animation frame after the one that showed it). It listens rather than
+ * polls, so as not to slow down what it measures: mutations of the page and of shadow roots, and
+ * drawing on canvases, whose pixels are compared. Text that is written anew with the same words,
+ * a canvas redrawn with the same pixels and the control itself do not count.
  */
 () => {
-  const scratch = new OffscreenCanvas(48, 48);
-  const brush = scratch.getContext("2d", { willReadFrequently: true });
-  const CONTROLS = '[data-testid="stSlider"], [data-testid="stNumberInput"], [data-testid="stTextArea"]';
-
-  /** @param {number} seed @param {string | Uint8ClampedArray} values */
-  function hash(seed, values) {
-    let h = seed;
-    for (let i = 0; i < values.length; i += 1) {
-      h = (Math.imul(h, 31) + (typeof values === "string" ? values.charCodeAt(i) : values[i])) | 0;
-    }
-    return h;
-  }
-
-  /** @param {ParentNode} root */
-  function signature(root, seed = 7) {
-    let h = seed;
-    for (const node of root.querySelectorAll("*")) {
-      if (node.closest(CONTROLS)) continue;
-      if (node.shadowRoot) h = signature(node.shadowRoot, h);
-      if (node instanceof HTMLCanvasElement && node.width && node.height) {
-        brush.clearRect(0, 0, 48, 48);
-        brush.drawImage(node, 0, 0, 48, 48);
-        h = hash(h, brush.getImageData(0, 0, 48, 48).data);
-      } else if (node instanceof HTMLImageElement && node.complete) {
-        h = hash(h, node.src);
-      } else if (node.children.length === 0 && node.textContent) {
-        h = hash(h, node.textContent);
-      }
-    }
-    return h;
-  }
-
+  const CONTROLS = '[data-testid="stSlider"], [data-testid="stCheckbox"]';
+  const DRAWING = ["putImageData", "drawImage", "fillRect", "clearRect", "fill", "stroke", "fillText"];
   const app = document.querySelector('[data-testid="stApp"]');
   const main = document.querySelector('[data-testid="stMain"]');
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  const brush = new OffscreenCanvas(64, 64).getContext("2d", { willReadFrequently: true });
+
+  /** @type {Map<HTMLCanvasElement, number>} */
+  const seen = new Map();
+  /** @type {Set<HTMLCanvasElement>} */
+  const drawn = new Set();
+
+  /** @param {HTMLCanvasElement} canvas */
+  function pixels(canvas) {
+    brush.clearRect(0, 0, 64, 64);
+    if (canvas.width && canvas.height) brush.drawImage(canvas, 0, 0, 64, 64);
+    let h = canvas.width * 31 + canvas.height;
+    for (const value of brush.getImageData(0, 0, 64, 64).data) h = (Math.imul(h, 31) + value) | 0;
+    return h;
+  }
+
+  for (const name of DRAWING) {
+    const original = CanvasRenderingContext2D.prototype[name].original
+      ?? CanvasRenderingContext2D.prototype[name];
+    CanvasRenderingContext2D.prototype[name] = function (...given) {
+      if (this.canvas.isConnected) drawn.add(this.canvas);
+      return original.apply(this, given);
+    };
+    CanvasRenderingContext2D.prototype[name].original = original;
+  }
+
+  const words = (nodes) => [...nodes].map((node) => node.textContent).join("");
+  let changed = false;
+  let ran = false;
+  const mutations = new MutationObserver((records) => {
+    for (const { type, target, removedNodes, addedNodes } of records) {
+      const element = target instanceof Element ? target : target.parentElement;
+      if (element?.closest(CONTROLS)) continue;
+      changed ||= type !== "childList" || words(removedNodes) !== words(addedNodes);
+    }
+  });
+  const runs = new MutationObserver(() => (ran = true));
+
+  /** @param {Document | ShadowRoot | Element} root */
+  function listen(root) {
+    const attributes = { attributeFilter: ["d", "transform", "src"] };
+    mutations.observe(root, { childList: true, characterData: true, subtree: true, ...attributes });
+    for (const node of root.querySelectorAll("*")) {
+      if (node.shadowRoot) listen(node.shadowRoot);
+      if (node instanceof HTMLCanvasElement) seen.set(node, pixels(node));
+    }
+  }
+
+  /** Whether anything visible is new since the last call. */
+  function news() {
+    let fresh = changed;
+    changed = false;
+    for (const canvas of drawn) {
+      const now = pixels(canvas);
+      fresh ||= now !== seen.get(canvas);
+      seen.set(canvas, now);
+    }
+    drawn.clear();
+    return fresh;
+  }
 
   /** @param {Event} event */
   async function watch(event) {
     const begin = event.timeStamp;
-    let last = signature(main);
     let painted = null;
     let quiet = 0;
-    let ran = false;
-    const runs = new MutationObserver(() => (ran = true));
-    runs.observe(app, { attributeFilter: ["data-test-script-state"] });
     // Until the script has run and nothing has changed for a quarter of a second.
     while (performance.now() - begin < 10_000 && !(ran && painted !== null && quiet > 15)) {
       await frame();
-      const now = signature(main);
-      if (now === last) {
-        quiet += app.dataset.testScriptState === "notRunning" ? 1 : 0;
-      } else {
-        last = now;
+      if (news()) {
         quiet = 0;
-        await frame();
-        painted = performance.now() - begin;
-        await frame();
-        painted = performance.now() - begin;
+        painted = -1;
+      } else if (painted === -1) {
+        painted = performance.now() - begin; // the frame after the one that showed it
       }
+      if (app.dataset.testScriptState === "notRunning") quiet += 1;
     }
+    mutations.disconnect();
     runs.disconnect();
     window.__answered = painted;
   }
 
+  listen(main);
+  runs.observe(app, { attributeFilter: ["data-test-script-state"] });
   window.__answered = undefined;
   document.addEventListener("keydown", watch, { once: true, capture: true });
 }
