@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 from dataclasses import fields
 from pathlib import Path
 
@@ -17,10 +18,10 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.models
-def test_the_notebook_example_runs_and_shows_the_shape_it_says() -> None:
+def test_the_notebook_example_runs_and_shows_the_shape_it_says(tmp_path: Path) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    names: dict = {}
-    exec(compile(code, "README.md", "exec"), names)
+    (tmp_path / "example.py").write_text(code)
+    names = runpy.run_path(str(tmp_path / "example.py"))
     (said,) = re.findall(r"trace\.weights\.shape  # (\([\d, ]+\))", code)
     assert str(tuple(names["trace"].weights.shape)) == said
     capture = names["capture"]
