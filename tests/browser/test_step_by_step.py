@@ -41,7 +41,8 @@ def test_a_clicked_cell_is_told_and_lands_in_the_link(visit: Callable[..., Page]
     assert not urlsplit(page.url).query
     click(page, "weights", 4, 3)
     expect(page.get_by_test_id("stBottom")).to_contain_text("The share of key 3 (·on)")
-    assert page.get_by_test_id("stBottom").locator(".katex").count() == 1
+    expect(page.get_by_test_id("stBottom").locator(".katex")).to_have_count(1)
+    page.wait_for_url(re.compile("row=4"))
     link = parse_qs(urlsplit(page.url).query)
     assert (link["panel"], link["row"], link["col"]) == (["weights"], ["4"], ["3"])
     again = visit(f"/step_by_step?{urlsplit(page.url).query}")
