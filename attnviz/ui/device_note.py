@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 
 import streamlit as st
 
+FIRST_PAINT = 4.0
+"""Seconds to leave the machine to the page: importing torch takes a core for a while."""
+
 _ASK = "from attnviz.device import describe; print(describe())"
 
 
 def _ask() -> str:
+    time.sleep(FIRST_PAINT)
     answer = subprocess.run(
         [sys.executable, "-c", _ASK], capture_output=True, text=True, timeout=120, check=False
     )
