@@ -1,5 +1,7 @@
 """Heads: multi-head, grouped-query and multi-query attention on the same input."""
 
+from functools import partial
+
 import streamlit as st
 
 import attnviz as av
@@ -8,6 +10,7 @@ from attnviz.errors import AttnvizError
 from attnviz.figures import head_costs
 from attnviz.figures import heads as figures
 from attnviz.ui import controls, page, selection
+from attnviz.ui.folded import Folded
 from attnviz.ui.own_input import own_input
 
 WIDTH = 64
@@ -28,31 +31,28 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         help="Only numbers that divide the query heads: every key/value head serves equally many.",
     )
     masked = controls.toggle("Causal mask", key="causal", default=True)
-    with st.popover("Text and seed", icon=":material/tune:"):
+    with Folded("Text and seed"):
         source = own_input("The keys to the cabinet are on the table")
 
 try:
     with st.spinner("Loading PyTorch and the tokenizer"):
         inputs = source.inputs(WIDTH)
-        runs = {
-            kv: av.run(
-                "grouped_query",
-                inputs,
-                n_heads=n_heads,
-                n_kv_heads=kv,
-                mask=av.masks.causal() if masked else None,
-                seed=source.seed,
-            )
-            for kv in sorted({n_heads, n_kv_heads, 1}, reverse=True)
-        }
-        trace = runs[n_kv_heads]
+        run = partial(
+            av.run,
+            "grouped_query",
+            inputs,
+            n_heads=n_heads,
+            mask=av.masks.causal() if masked else None,
+            seed=source.seed,
+        )
+        trace = run(n_kv_heads=n_kv_heads)
 except AttnvizError as problem:
     page.error(problem)
     st.stop()
 
-st.altair_chart(
+page.chart(
     figures.sharing_chart(n_heads, n_kv_heads),
-    alt=f"{n_heads} query heads joined by lines to {n_kv_heads} key/value heads.",
+    f"{n_heads} query heads joined by lines to the key/value heads that they read.",
 )
 chosen = selection.current(
     "heads_map", layers=(0,), n_heads=n_heads, default=(0, 0), panel="weights"
@@ -62,31 +62,32 @@ selection.keep(chosen, default=(0, 0))
 st.markdown(figures.reading(trace, chosen.head))
 page.caution("random_weights", "head_role")
 
-price, alike, formula, code = st.tabs(
-    ["Parameters and cache", "How alike heads are", "Formula and sources", "Code"],
-    key="tab",
-    bind="query-params",
+section = controls.section(
+    {
+        "formula": "Formula and sources",
+        "costs": "Parameters and cache",
+        "alike": "How alike heads are",
+        "code": "Code",
+    }
 )
-if price.open:
-    with price:
-        table = head_costs.costs(list(runs.values()))
-        for column, chart in zip(st.columns(2), head_costs.cost_charts(table, trace), strict=True):
-            column.altair_chart(chart, alt="Bars: what each arrangement costs.")
-        page.caution("equal_cache", "no_ranking")
-        st.markdown(head_costs.formulas(trace))
-if alike.open:
-    with alike:
-        explorer(figures.similarity_figure(trace), key="similarity")
-        st.markdown(
-            "Heads of one group read the same keys (cosine 1), and still look elsewhere: their "
-            "queries differ."
-        )
-        page.caution("random_weights")
-if formula.open:
-    with formula:
-        page.lesson("heads")
-        for note in inputs.notes:
-            st.markdown(f"- {note}")
-if code.open:
-    with code:
-        st.code(figures.heads_code(source.code(WIDTH), trace), wrap_lines=True)
+if section == "costs":
+    others = [run(n_kv_heads=kv) for kv in (n_heads, 1)]
+    table = head_costs.costs([others[0], trace, others[1]])
+    for column, chart in zip(st.columns(2), head_costs.cost_charts(table, trace), strict=True):
+        with column:
+            page.chart(chart, "Bars: what each arrangement costs.")
+    page.caution("equal_cache", "no_ranking")
+    st.markdown(head_costs.formulas(trace))
+if section == "alike":
+    explorer(figures.similarity_figure(trace), key="similarity")
+    st.markdown(
+        "Heads of one group read the same keys (cosine 1), and still look elsewhere: their "
+        "queries differ."
+    )
+    page.caution("random_weights")
+if section == "formula":
+    page.lesson("heads")
+    for note in inputs.notes:
+        st.markdown(f"- {note}")
+if section == "code":
+    st.code(figures.heads_code(source.code(WIDTH), trace), wrap_lines=True)

@@ -65,15 +65,12 @@ for note in capture.notes:
     st.text(note)
 page.caution("not_explanation", "head_role")
 
-following, heads, files = st.tabs(
-    ["What comes next", "All heads as a table", "Numbers out"], key="tab", bind="query-params"
+section = controls.section(
+    {"next": "What comes next", "heads": "All heads as a table", "files": "Numbers out"}
 )
-if following.open:
-    with following:
-        inspect_panels.predictions(capture)
-if heads.open:
-    with heads:
-        inspect_panels.heads(capture, "inspect")
-if files.open:
-    with files:
-        inspect_panels.files(capture, chosen.layer, chosen.head, figure.file_stem)
+if section == "next":
+    inspect_panels.predictions(capture)
+if section == "heads":
+    inspect_panels.heads(capture, "inspect")
+if section == "files":
+    inspect_panels.files(capture, chosen.layer, chosen.head, figure.file_stem)

@@ -6,8 +6,7 @@ from attnviz import kv_cache as kv
 from attnviz.errors import AttnvizError
 from attnviz.figures.kv_cache import growth
 from attnviz.figures.kv_stack import stack
-from attnviz.kv_cache.words import readable
-from attnviz.ui import kv_controls, kv_panels, page
+from attnviz.ui import controls, kv_controls, kv_panels, page
 
 page.head(
     "How much memory does the cache take?",
@@ -43,27 +42,32 @@ with curve:
             "An encoder reads its whole input at once: it keeps no cache, and nothing grows."
         )
     else:
-        kv_panels.chart(
+        page.chart(
             growth(size, others, dark=dark),
-            f"Cache of {spec.name} against context: {readable(size.total_bytes)} at "
-            f"{size.length:,} tokens, beside the same shape as MHA, GQA, MQA and MLA.",
+            f"Cache of {spec.name} against context, beside its shape as MHA, GQA, MQA and MLA.",
         )
-kv_panels.chart(
+page.chart(
     stack(size, dark=dark),
     f"Bytes of each of the {spec.n_layers} layers of {spec.name}.",
 )
 page.caution("equal_cache", "mla_not_gqa")
 
-formula, compare, fitting, source, lesson = st.tabs(
-    ["Formula", "Designs side by side", "What fits where", "Where this comes from", "Lesson"]
+section = controls.section(
+    {
+        "formula": "Formula",
+        "compare": "Designs side by side",
+        "fits": "What fits where",
+        "source": "Where this comes from",
+        "lesson": "Lesson",
+    }
 )
-with formula:
+if section == "formula":
     kv_panels.formula(size)
-with compare:
+if section == "compare":
     kv_panels.comparison([spec, *others], choice, size, options, fits)
-with fitting:
+if section == "fits":
     kv_panels.cards(spec, choice, options)
-with source:
+if section == "source":
     kv_panels.provenance(spec)
-with lesson:
+if section == "lesson":
     page.lesson("kv_cache")

@@ -7,7 +7,7 @@ from attnviz.components.explorer import explorer
 from attnviz.errors import AttnvizError
 from attnviz.figures import conventions, empty_rows
 from attnviz.figures import masks as figures
-from attnviz.ui import page, selection
+from attnviz.ui import controls, page, selection
 from attnviz.ui.mask_controls import mask_controls
 
 WIDTH = 16  # channels: few enough to draw each
@@ -39,50 +39,47 @@ selection.keep(chosen, default=(0, 0))
 st.markdown(figures.mask_summary(unmasked, masked))
 page.caution("random_weights", "not_explanation")
 
-seen, written, empty, formula, code = st.tabs(
-    ["Keys seen", "Other conventions", "A query with no key", "Formula and sources", "Code"],
-    key="tab",
-    bind="query-params",
+section = controls.section(
+    {
+        "formula": "Formula and sources",
+        "seen": "Keys seen",
+        "conventions": "Other conventions",
+        "empty": "A query with no key",
+        "code": "Code",
+    }
 )
-if seen.open:
-    with seen:
-        st.altair_chart(
-            figures.keys_seen_chart(masked),
-            alt="Bars: for each query, the number of keys that the mask lets it see.",
-        )
-if written.open:
-    with written:
-        st.markdown(
-            "One mask, written as each library wants it. The wrong polarity raises no error: it "
-            "computes something else."
-        )
-        shown = conventions.conventions(masked)
-        for row in (shown[:3], shown[3:]):
-            for column, convention in zip(st.columns(3), row, strict=False):
-                with column:
-                    if convention.chart is None:
-                        st.markdown(f"**{convention.name}**  \n{convention.problem}")
-                    else:
-                        st.altair_chart(
-                            convention.chart, alt=f"The mask as a table: {convention.name}."
-                        )
-                    st.markdown(f"Taken by: {convention.taken_by}")
-if empty.open:
-    with empty:
-        query = empty_rows.empty_query(masked, chosen.row)
-        st.markdown(
-            f"All keys hidden from query {query}, and every convention really run. A softmax over "
-            f"no keys is 0/0: the answer is each library's own choice."
-        )
-        runs = empty_rows.run_empty_row(inputs, masked, query)
-        st.dataframe(runs.table, hide_index=True)
-        st.markdown("The error of attnviz says:")
-        page.plain(runs.error)
-if formula.open:
-    with formula:
-        page.lesson("masks")
-        for note in inputs.notes:
-            st.markdown(f"- {note}")
-if code.open:
-    with code:
-        st.code(figures.mask_code(choices.source.code(WIDTH), mask, seed), wrap_lines=True)
+if section == "seen":
+    page.chart(
+        figures.keys_seen_chart(masked),
+        "Bars: for each query, the number of keys that the mask lets it see.",
+    )
+if section == "conventions":
+    st.markdown(
+        "One mask, written as each library wants it. The wrong polarity raises no error: it "
+        "computes something else."
+    )
+    shown = conventions.conventions(masked)
+    for row in (shown[:3], shown[3:]):
+        for column, convention in zip(st.columns(3), row, strict=False):
+            with column:
+                if convention.chart is None:
+                    st.markdown(f"**{convention.name}**  \n{convention.problem}")
+                else:
+                    page.chart(convention.chart, f"The mask as a table: {convention.name}.")
+                st.markdown(f"Taken by: {convention.taken_by}")
+if section == "empty":
+    query = empty_rows.empty_query(masked, chosen.row)
+    st.markdown(
+        f"All keys hidden from query {query}, and every convention really run. A softmax over "
+        f"no keys is 0/0: the answer is each library's own choice."
+    )
+    runs = empty_rows.run_empty_row(inputs, masked, query)
+    st.dataframe(runs.table, hide_index=True)
+    st.markdown("The error of attnviz says:")
+    page.plain(runs.error)
+if section == "formula":
+    page.lesson("masks")
+    for note in inputs.notes:
+        st.markdown(f"- {note}")
+if section == "code":
+    st.code(figures.mask_code(choices.source.code(WIDTH), mask, seed), wrap_lines=True)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attnviz.errors import AttnvizError
 from attnviz.figures import steps as figures
-from attnviz.ui import page, step_controls, step_panels
+from attnviz.ui import controls, page, step_controls, step_panels
 
 page.head(
     "What does one attention head compute?",
@@ -27,31 +27,30 @@ with st.bottom, st.container(border=True, height=96, gap="xsmall"):
 st.text(figures.settings_line(trace))
 page.caution("random_weights", "not_explanation")
 
-scaling, dictionary, formula, code, sources = st.tabs(
-    ["Why divide by √d_k", "Soft dictionary", "Formulas and shapes", "Code", "Lesson and sources"],
-    key="tab",
-    bind="query-params",
+section = controls.section(
+    {
+        "formulas": "Formulas and shapes",
+        "scaling": "Why divide by √d_k",
+        "dictionary": "Soft dictionary",
+        "code": "Code",
+        "sources": "Lesson and sources",
+    }
 )
-if scaling.open:
-    with scaling:
-        step_panels.scaling(trace)
-if dictionary.open:
-    with dictionary:
-        try:
-            step_panels.soft_dictionary()
-        except AttnvizError as problem:
-            page.error(problem)
-if formula.open:
-    with formula:
-        st.markdown(figures.steps_table(trace))
-        for note in run.notes:
-            st.markdown(f"- {note}")
-if code.open:
-    with code:
-        st.markdown("Python that computes the numbers above:")
-        st.code(run.code, wrap_lines=True)
-        st.markdown("The functions that computed them, as they ran:")
-        st.code(step_controls.source(trace), wrap_lines=True)
-if sources.open:
-    with sources:
-        page.lesson("scaled_dot_product")
+if section == "scaling":
+    step_panels.scaling(trace)
+if section == "dictionary":
+    try:
+        step_panels.soft_dictionary()
+    except AttnvizError as problem:
+        page.error(problem)
+if section == "formulas":
+    st.markdown(figures.steps_table(trace))
+    for note in run.notes:
+        st.markdown(f"- {note}")
+if section == "code":
+    st.markdown("Python that computes the numbers above:")
+    st.code(run.code, wrap_lines=True)
+    st.markdown("The functions that computed them, as they ran:")
+    st.code(step_controls.source(trace), wrap_lines=True)
+if section == "sources":
+    page.lesson("scaled_dot_product")

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
-import pandas as pd
-
 import attnviz as av
 from attnviz.errors import AttnvizError
+from attnviz.figures.vega import Spec
 
 SHOWN = 10
 """Rows and columns of a convention's table: beyond this, its words would not be legible."""
@@ -21,7 +19,7 @@ class Convention:
 
     name: str
     taken_by: str
-    chart: alt.LayerChart | None
+    chart: Spec | None
     problem: str = ""
 
 
@@ -72,25 +70,42 @@ def conventions(trace: av.Trace) -> tuple[Convention, ...]:
 _ALLOWED, _BLOCKED = ("#f4f5f7", "#1d2530"), ("#5f6772", "#ffffff")
 
 
-def _chart(name: str, mask: Any, allowed: Any) -> alt.LayerChart:
+def _chart(name: str, mask: Any, allowed: Any) -> Spec:
     """A table of the mask's own entries, the blocked ones on dark ground in every convention."""
     entries = mask[:SHOWN, :SHOWN].tolist()
     open_ = allowed[:SHOWN, :SHOWN].tolist()
     rows = [
-        (query, key, _word(entry), *(_ALLOWED if open_[query][key] else _BLOCKED))
+        {"query": query, "key": key, "entry": _word(entry), "ground": ground, "ink": ink}
         for query, line in enumerate(entries)
         for key, entry in enumerate(line)
+        for ground, ink in [_ALLOWED if open_[query][key] else _BLOCKED]
     ]
-    table = pd.DataFrame(rows, columns=["query", "key", "entry", "ground", "ink"])
-    base = alt.Chart(table, title=name).encode(
-        alt.X("key:O", title="key (position)", axis=alt.Axis(labelAngle=0)),
-        alt.Y("query:O", title="query (position)"),
-    )
-    cells = base.mark_rect(stroke="#8c8c8c", strokeWidth=0.5).encode(
-        alt.Color("ground:N", scale=None)
-    )
-    words = base.mark_text(fontSize=12).encode(alt.Text("entry:N"), alt.Color("ink:N", scale=None))
-    return alt.LayerChart(layer=[cells, words], height=300)
+    place = {"x": _position("key", {"labelAngle": 0}), "y": _position("query", {})}
+    return {
+        "title": name,
+        "height": 300,
+        "data": {"name": "cells"},
+        "layer": [
+            {
+                "mark": {"type": "rect", "stroke": "#8c8c8c", "strokeWidth": 0.5},
+                "encoding": place | {"color": _colour("ground")},
+            },
+            {
+                "mark": {"type": "text", "fontSize": 12},
+                "encoding": place
+                | {"text": {"field": "entry", "type": "nominal"}, "color": _colour("ink")},
+            },
+        ],
+        "datasets": {"cells": rows},
+    }
+
+
+def _position(axis: str, options: Spec) -> Spec:
+    return {"field": axis, "type": "ordinal", "title": f"{axis} (position)", "axis": options}
+
+
+def _colour(field: str) -> Spec:
+    return {"field": field, "type": "nominal", "scale": None}
 
 
 def _word(entry: float | bool) -> str:

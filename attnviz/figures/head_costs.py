@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import altair as alt
 import pandas as pd
 
 import attnviz as av
 from attnviz.figures import palette
+from attnviz.figures.vega import Spec, name, number
 
 
 def costs(traces: Sequence[av.Trace]) -> pd.DataFrame:
@@ -58,7 +58,7 @@ def formulas(trace: av.Trace) -> str:
     )
 
 
-def cost_charts(table: pd.DataFrame, trace: av.Trace) -> tuple[alt.LayerChart, ...]:
+def cost_charts(table: pd.DataFrame, trace: av.Trace) -> tuple[Spec, ...]:
     """Bars for parameters and for cache bytes (in the dtype of the trace), a bar a run."""
     return (
         _bars(table, "parameters", "Parameters of the layer", "numbers in W_q, W_k, W_v, W_o"),
@@ -66,22 +66,30 @@ def cost_charts(table: pd.DataFrame, trace: av.Trace) -> tuple[alt.LayerChart, .
     )
 
 
-def _bars(table: pd.DataFrame, column: str, title: str, unit: str) -> alt.LayerChart:
-    base = alt.Chart(table, title=title).encode(
-        alt.X(f"{column}:Q", title=unit, axis=alt.Axis(format=",d", tickCount=4)).scale(
-            domainMax=max(table[column].tolist()) * 1.2
+def _bars(table: pd.DataFrame, column: str, title: str, unit: str) -> Spec:
+    place = {
+        "x": number(
+            column,
+            unit,
+            axis={"format": ",d", "tickCount": 4},
+            scale={"domainMax": max(table[column].tolist()) * 1.2},
         ),
-        alt.Y(
-            "arrangement:N",
-            sort=None,
-            title=None,
-            axis=alt.Axis(labelLimit=200, labelOverlap=False),
-        ),
-    )
-    bars = base.mark_bar(color=palette.ACCENTS["value"][0]).encode(
-        alt.Tooltip(f"{column}:Q", format=",d")
-    )
-    numbers = base.mark_text(align="left", dx=4, color="#767676").encode(
-        alt.Text(f"{column}:Q", format=",d")
-    )
-    return alt.LayerChart(layer=[bars, numbers], height=240, title=title)
+        "y": name("arrangement", sort=None, axis={"labelLimit": 200, "labelOverlap": False}),
+    }
+    figure = number(column, title, format=",d")
+    return {
+        "title": title,
+        "height": 240,
+        "data": {"name": "runs"},
+        "layer": [
+            {
+                "mark": {"type": "bar", "color": palette.ACCENTS["value"][0]},
+                "encoding": place | {"tooltip": figure},
+            },
+            {
+                "mark": {"type": "text", "align": "left", "dx": 4, "color": "#767676"},
+                "encoding": place | {"text": figure},
+            },
+        ],
+        "datasets": {"runs": table.loc[:, ["arrangement", column]].to_dict(orient="records")},
+    }

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import altair as alt
 import numpy as np
-import pandas as pd
 from jaxtyping import Float32
 
 import attnviz as av
 from attnviz.figures import palette
 from attnviz.figures.axes import key_axis, numbered_axis, query_axis
 from attnviz.figures.figure import Figure, Grid, Panel
+from attnviz.figures.vega import Spec, name, number
 
 
 def kv_head_of(head: int, n_heads: int, n_kv_heads: int) -> int:
@@ -108,7 +107,7 @@ def similarity_figure(trace: av.Trace) -> Figure:
     )
 
 
-def sharing_chart(n_heads: int, n_kv_heads: int) -> alt.LayerChart:
+def sharing_chart(n_heads: int, n_kv_heads: int) -> Spec:
     """Which query heads read which keys and values, as lines between them."""
     share = n_heads // n_kv_heads
     readers = [kv_head_of(head, n_heads, n_kv_heads) for head in range(n_heads)]
@@ -116,49 +115,56 @@ def sharing_chart(n_heads: int, n_kv_heads: int) -> alt.LayerChart:
     roomy = n_heads <= 8  # else a mark holds a number only: its row says of what
     letters = ("V", "K", "Q") if roomy else ("", "", "")
     rows = dict(zip(("values", "keys", "queries"), letters, strict=True))
-    spots = pd.DataFrame(
-        [(float(head), "queries", f"{rows['queries']}{head}") for head in range(n_heads)]
-        + [
-            (x, row, f"{rows[row]}{group}")
-            for group, x in enumerate(centre)
-            for row in ("keys", "values")
+    spots = [
+        {"x": float(head), "row": "queries", "name": f"{rows['queries']}{head}"}
+        for head in range(n_heads)
+    ] + [
+        {"x": x, "row": row, "name": f"{rows[row]}{group}"}
+        for group, x in enumerate(centre)
+        for row in ("keys", "values")
+    ]
+    links = [
+        {"x": float(head), "row": "queries", "x2": centre[group], "row2": "keys"}
+        for head, group in enumerate(readers)
+    ] + [{"x": x, "row": "keys", "x2": x, "row2": "values"} for x in centre]
+    place = {
+        "x": number("x", axis=None, scale={"domain": [-0.6, n_heads - 0.4]}),
+        "y": name("row", sort=list(rows), axis={"domain": False, "ticks": False}),
+    }
+    colours = [palette.ACCENTS[word][0] for word in ("value", "key", "query")]
+    shapes = ["square", "square", "circle"]
+    words = {"color": "white", "fontSize": 11 if roomy else 10, "fontWeight": "bold"}
+    return {
+        "title": "Which query heads read which keys and values",
+        "height": 150,
+        "layer": [
+            {
+                "data": {"name": "links"},
+                "mark": {"type": "rule", "stroke": "#8c8c8c", "strokeWidth": 1.5},
+                "encoding": place | {"x2": {"field": "x2"}, "y2": {"field": "row2"}},
+            },
+            {
+                "data": {"name": "spots"},
+                "mark": {
+                    "type": "point",
+                    "filled": True,
+                    "size": 480 if roomy else 280,
+                    "opacity": 1,
+                },
+                "encoding": place
+                | {
+                    word: name("row", legend=None, scale={"domain": list(rows), "range": range_})
+                    for word, range_ in (("color", colours), ("shape", shapes))
+                },
+            },
+            {
+                "data": {"name": "spots"},
+                "mark": {"type": "text"} | words,
+                "encoding": place | {"text": name("name")},
+            },
         ],
-        columns=["x", "row", "name"],
-    )
-    links = pd.DataFrame(
-        [(head, "queries", centre[group], "keys") for head, group in enumerate(readers)]
-        + [(x, "keys", x, "values") for x in centre],
-        columns=["x", "row", "x2", "row2"],
-    )
-    across = alt.X("x:Q", axis=None).scale(domain=[-0.6, n_heads - 0.4])
-    down = alt.Y("row:N", sort=list(rows), title=None).axis(domain=False, ticks=False)
-    lines = (
-        alt.Chart(links)
-        .mark_rule(stroke="#8c8c8c", strokeWidth=1.5)
-        .encode(across, down, alt.X2("x2"), alt.Y2("row2"))
-    )
-    marks = (
-        alt.Chart(spots)
-        .mark_point(filled=True, size=480 if roomy else 280, opacity=1)
-        .encode(
-            across,
-            down,
-            alt.Color("row:N", legend=None).scale(
-                domain=list(rows),
-                range=[palette.ACCENTS[word][0] for word in ("value", "key", "query")],
-            ),
-            alt.Shape("row:N", legend=None).scale(
-                domain=list(rows), range=["square", "square", "circle"]
-            ),
-        )
-    )
-    names = (
-        alt.Chart(spots)
-        .mark_text(color="white", fontSize=11 if roomy else 10, fontWeight="bold")
-        .encode(across, down, alt.Text("name:N"))
-    )
-    title = f"{n_heads} query heads read {n_kv_heads} key/value head{'s' * (n_kv_heads > 1)}"
-    return alt.LayerChart(layer=[lines, marks, names], height=150, title=title)
+        "datasets": {"links": links, "spots": spots},
+    }
 
 
 def reading(trace: av.Trace, head: int) -> str:

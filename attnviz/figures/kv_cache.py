@@ -1,21 +1,15 @@
-"""A cache against its context, beside the same model with other kinds of attention.
-
-A Vega-Lite spec as a plain dictionary: building and checking the same chart through Altair's
-classes takes 300 ms, at every step of a slider. A test has Altair check it instead.
-"""
+"""A cache against its context, beside the same model with other kinds of attention."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log2
-from typing import Any
 
 from attnviz.errors import AttnvizError
+from attnviz.figures.vega import Spec, tip
 from attnviz.kv_cache import CacheSpec, Size, size
 from attnviz.kv_cache.words import readable
-
-Spec = dict[str, Any]
 
 _INK, _SOFT, _BOLD = ("#1d2530", "#e6e9ee"), ("#6b7280", "#9aa3af"), ("#0b5fa5", "#7cc4ff")
 _DASHES = ((6, 3), (2, 2), (10, 3, 2, 3), (1, 3), (4, 4))
@@ -172,12 +166,6 @@ def growth(at: Size, others: Sequence[CacheSpec], *, dark: bool = False) -> Spec
             ],
         },
     }
-
-
-def tip(field: str, title: str, format: str | None = None) -> Spec:
-    """One line of a tooltip; a format makes it a number."""
-    kind = "quantitative" if format else "nominal"
-    return {"field": field, "type": kind, "title": title} | ({"format": format} if format else {})
 
 
 def _short(name: str) -> str:

@@ -1,14 +1,11 @@
-"""The stack of a model's layers, each with its kind and what it holds.
-
-A plain Vega-Lite spec, for the reason that kv_cache.py gives.
-"""
+"""The stack of a model's layers, each with its kind and what it holds."""
 
 from __future__ import annotations
 
 from collections import Counter
 from math import ceil, log2
 
-from attnviz.figures.kv_cache import Spec, tip
+from attnviz.figures.vega import Spec, tip
 from attnviz.kv_cache import Size
 from attnviz.kv_cache.words import readable, stores
 
@@ -83,7 +80,7 @@ def stack(at: Size, *, dark: bool = False) -> Spec:
 
     once = Counter(row["layer"] for row in rows)
     return {
-        "title": f"What each layer holds after {at.length:,} tokens",
+        "title": "What each layer holds at this context",
         "height": 200,
         "layer": [
             {"data": {"name": "layers"}, "mark": wide("bar"), "encoding": {**shared, "y": y}},

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import altair as alt
 import numpy as np
-import pandas as pd
 from jaxtyping import Bool
 
 import attnviz as av
 from attnviz.figures import palette
 from attnviz.figures.axes import key_axis, numbered_axis, query_axis
 from attnviz.figures.figure import Figure, Panel
+from attnviz.figures.vega import Spec, name, number
 
 
 def mask_figure(unmasked: av.Trace, masked: av.Trace) -> Figure:
@@ -107,29 +106,33 @@ def mask_summary(unmasked: av.Trace, masked: av.Trace) -> str:
     return f"{sentence}."
 
 
-def keys_seen_chart(masked: av.Trace) -> alt.Chart:
+def keys_seen_chart(masked: av.Trace) -> Spec:
     """For each query, how many keys it may look at."""
     allowed = allowed_pairs(masked)
     n_keys = allowed.shape[1]
     names = [f"{place} {token}" for place, token in enumerate(masked.query_tokens)]
-    table = pd.DataFrame({"query": names, "keys": allowed.sum(1)})
-    return (
-        alt.Chart(table, title="Keys that each query sees")
-        .mark_bar(color=palette.ACCENTS["key"][0])
-        .encode(
-            alt.X(
-                "query:N",
-                sort=names,
-                title="query (position, token)",
-                axis=alt.Axis(labelAngle=-40),
+    return {
+        "title": "Keys that each query sees",
+        "height": 260,
+        "data": {"name": "queries"},
+        "mark": {"type": "bar", "color": palette.ACCENTS["key"][0]},
+        "encoding": {
+            "x": name("query", "query (position, token)", sort=None, axis={"labelAngle": -40}),
+            "y": number(
+                "keys",
+                f"keys (of {n_keys})",
+                axis={"tickMinStep": 1},
+                scale={"domain": [0, n_keys]},
             ),
-            alt.Y("keys:Q", title=f"keys (of {n_keys})", axis=alt.Axis(tickMinStep=1)).scale(
-                domain=[0, n_keys]
-            ),
-            alt.Tooltip("keys:Q"),
-        )
-        .properties(height=260)
-    )
+            "tooltip": [number("keys", "keys")],
+        },
+        "datasets": {
+            "queries": [
+                {"query": query, "keys": seen}
+                for query, seen in zip(names, allowed.sum(1).tolist(), strict=True)
+            ]
+        },
+    }
 
 
 def _numbers(tensor: Any) -> np.ndarray:

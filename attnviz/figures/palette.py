@@ -8,6 +8,8 @@ the diverging one stay apart (Machado et al. 2009): tests/figures/test_palette.p
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from jaxtyping import UInt8
 
@@ -36,11 +38,13 @@ ACCENTS: dict[str, tuple[str, str]] = {  # name: (on a light page, on a dark pag
 }
 
 
+@cache
 def sequential(dark: bool = False) -> UInt8[np.ndarray, "256 3"]:
     """sRGB colours from 0 (the page's own end: white on light, black on dark) to the largest."""
     return _table(_MAGMA) if dark else _table(f"{_MAGMA} {_PAPER}")[::-1].copy()
 
 
+@cache
 def diverging(dark: bool = False) -> UInt8[np.ndarray, "256 3"]:
     """sRGB colours from the most negative to the most positive value, 0 between 127 and 128."""
     return _table(_PUOR_DARK if dark else _PUOR)

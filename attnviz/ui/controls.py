@@ -13,6 +13,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from attnviz.ui import address
+from attnviz.ui.folded import made
 
 Option = TypeVar("Option", str, int, float)
 
@@ -45,7 +46,7 @@ def pick(
     """One of a longer list."""
     first = options[0] if default is None else default
     _seed(key, options, first)
-    value = st.selectbox(label, options, format_func=show, key=key, help=help)
+    value = made(key, lambda: st.selectbox(label, options, format_func=show, key=key, help=help))
     return _keep(key, value, options, first)
 
 
@@ -57,14 +58,33 @@ def segment(
     default: Option | None = None,
     show: Callable[[Option], str] = str,
     help: str | None = None,
+    named: bool = True,
 ) -> Option:
-    """One of two to five, all in sight."""
+    """One of two to five, all in sight; named=False leaves the label to screen readers."""
     first = options[0] if default is None else default
     _seed(key, options, first)
-    value = st.segmented_control(
-        label, options, required=True, format_func=show, key=key, help=help
+    value = made(
+        key,
+        lambda: st.segmented_control(
+            label,
+            options,
+            required=True,
+            format_func=show,
+            key=key,
+            help=help,
+            label_visibility="visible" if named else "collapsed",
+        ),
     )
     return _keep(key, value, options, first)
+
+
+def section(titles: dict[str, str]) -> str:
+    """Which part of a page is shown below its picture, as a word; the first one until chosen.
+
+    Not st.tabs: five of those add 20 ms to every change of any control on the page.
+    """
+    words, title = list(titles), titles.__getitem__
+    return segment("Below the picture", words, key="tab", show=title, named=False)
 
 
 def ladder(
@@ -78,7 +98,7 @@ def ladder(
 ) -> Option:
     """A slider over chosen values: 1, 2, 4, 8 rather than everything between."""
     _seed(key, values, default)
-    value = st.select_slider(label, values, format_func=show, key=key, help=help)
+    value = made(key, lambda: st.select_slider(label, values, format_func=show, key=key, help=help))
     return _keep(key, value if not isinstance(value, tuple) else value[0], values, default)
 
 
@@ -93,7 +113,9 @@ def number(
 
     address.seed(key, parse, default)
     st.session_state[key] = min(max(int(st.session_state[key]), low), high)
-    value = st.number_input(label, min_value=low, max_value=high, key=key, help=help)
+    value = made(
+        key, lambda: st.number_input(label, min_value=low, max_value=high, key=key, help=help)
+    )
     value = min(max(int(value), low), high)
     address.write(key, None if value == default else str(value))
     return value
@@ -102,7 +124,7 @@ def number(
 def toggle(label: str, *, key: str, default: bool = False, help: str | None = None) -> bool:
     """On or off."""
     address.seed(key, {"true": True, "false": False}.get, default)
-    value = bool(st.toggle(label, key=key, help=help))
+    value = made(key, lambda: bool(st.toggle(label, key=key, help=help)))
     address.write(key, None if value == default else str(value).lower())
     return value
 
@@ -112,7 +134,7 @@ def line(
 ) -> str:
     """One short line that the visitor types."""
     address.seed(key, str, default)
-    value = st.text_input(label, key=key, placeholder=placeholder, help=help)
+    value = made(key, lambda: st.text_input(label, key=key, placeholder=placeholder, help=help))
     fits = len(quote(value)) <= LONGEST_IN_URL
     address.write(key, None if value == default or not fits else value)
     return value
@@ -131,7 +153,10 @@ def text(
     It is never cut: a text too long for an address is kept, and the page says so.
     """
     address.seed(key, str, default)
-    value = st.text_area(label, key=key, persist_state="session", height=height, help=help)
+    value = made(
+        key,
+        lambda: st.text_area(label, key=key, persist_state="session", height=height, help=help),
+    )
     fits = len(quote(value)) <= LONGEST_IN_URL
     address.write(key, None if value == default or not fits else value)
     if not fits:

@@ -11,7 +11,7 @@ import gc
 import sys
 from threading import Lock
 
-_HEAVY = ("torch", "transformers", "altair", "pandas")
+_HEAVY = ("torch", "transformers", "pandas")
 _lock = Lock()
 _frozen: set[str] = set()
 

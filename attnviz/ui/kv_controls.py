@@ -21,6 +21,7 @@ from attnviz.kv_cache import (
     presets,
 )
 from attnviz.ui import controls
+from attnviz.ui.folded import Folded
 
 LARGEST_TYPED = 2**53
 """Beyond it a browser counts whole numbers no longer one by one."""
@@ -63,7 +64,8 @@ def choose() -> Choice:
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     kind = row.container(width="content")
     first, second, third = (row.container(width="stretch") for _ in range(3))
-    more = row.popover("More", icon=":material/tune:", width="content")
+    with row:
+        more = Folded("More")
     with kind:
         design = controls.segment("Whose cache", DESIGNS, key="design")
     with more:
@@ -100,14 +102,15 @@ def choose() -> Choice:
             )
         memory = controls.number("Memory in GiB", 1, 100_000, key="memory", default=80)
         weights = controls.number("Weights beside it, in GiB", 0, 100_000, key="weights", default=0)
-        st.number_input(
-            "Another context, in tokens",
-            value=None,
-            step=1,
-            key="_exact",
-            placeholder="any whole number",
-            on_change=_take_exact,
-        )
+        if more.open:
+            st.number_input(
+                "Another context, in tokens",
+                value=None,
+                step=1,
+                key="_exact",
+                placeholder="any whole number",
+                on_change=_take_exact,
+            )
     return Choice(
         design,
         slug,

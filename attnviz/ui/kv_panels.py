@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from attnviz import kv_cache as kv
-from attnviz.figures.kv_cache import Spec
 from attnviz.kv_cache.words import readable, stack
 from attnviz.ui import page
 from attnviz.ui.kv_controls import Choice
@@ -27,26 +26,6 @@ CARDS = {
     192: "MI300X",
 }
 """Memory in GiB as the cards are sold, and examples; a driver leaves a little less."""
-
-
-LARGEST_SENT = 2**53
-"""Browsers count exactly up to here, and Streamlit sends 64 bits; a cache may take more bytes."""
-
-
-def chart(spec: Spec, alt: str) -> None:
-    """Draw a Vega-Lite spec: what is too large to send whole goes as a float, which it draws."""
-    rounded = {
-        name: [
-            {word: float(value) if _too_large(value) else value for word, value in row.items()}
-            for row in rows
-        ]
-        for name, rows in spec["datasets"].items()
-    }
-    st.vega_lite_chart(spec=spec | {"datasets": rounded}, width="stretch", alt=alt)
-
-
-def _too_large(value: object) -> bool:
-    return isinstance(value, int) and value > LARGEST_SENT
 
 
 def numbers(size: kv.Size, room: kv.Room, users: kv.Room, memory_gib: int) -> None:
@@ -123,7 +102,7 @@ def comparison(
         "sequences": "Sequences at once",
     }
     # As text a number of any size is exact, but sorts like a word: only where it must be.
-    wide = [word for word in counts if any(map(_too_large, table[word].dropna().tolist()))]
+    wide = [word for word in counts if any(map(page.too_large, table[word].dropna().tolist()))]
     shown = table.assign(**{word: [f"{count:,}" for count in table[word]] for word in wide})
     localized = {
         word: title if word in wide else st.column_config.NumberColumn(title, format="localized")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from attnviz.ui import address, controls
+from attnviz.ui.folded import Folded
 from attnviz.ui.own_input import LONGEST, OwnInput, own_input
 
 MASKS = {
@@ -34,7 +35,7 @@ class Choices:
 
 
 def mask_controls() -> Choices:
-    """Draw the controls: the masks and how they are joined in sight, the rest in a popover."""
+    """Draw the controls: the masks and how they are joined in sight, the rest folded."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         families = _families()
         join = controls.segment(
@@ -46,7 +47,7 @@ def mask_controls() -> Choices:
         invert = controls.toggle(
             "Invert (not)", key="not", help="Allow what is hidden, and hide the rest."
         )
-        more = st.popover("Text and sizes", icon=":material/tune:")
+        more = Folded("Text and sizes")
     with more:
         window = controls.number(
             "Window (keys, its own included)", 1, LONGEST, key="window", default=3

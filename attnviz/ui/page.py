@@ -8,8 +8,12 @@ from zlib import crc32
 import streamlit as st
 
 from attnviz.errors import AttnvizError
+from attnviz.figures.vega import Spec
 
 _LESSONS = Path(__file__).parents[2] / "assets" / "lessons"
+
+LARGEST_SENT = 2**53
+"""Browsers count exactly up to here, and Streamlit sends 64 bits; a cache may take more bytes."""
 
 CAUTIONS = {
     "not_explanation": "A large weight is not proof of a grammatical relation, nor an explanation "
@@ -35,8 +39,7 @@ def head(question: str, sentence: str) -> None:
 
 def caution(*keys: str) -> None:
     """Say, in small print beside a figure, what it does not show."""
-    for key in keys:
-        st.markdown(f":material/info: {CAUTIONS[key]}")
+    st.markdown("  \n".join(f":material/info: {CAUTIONS[key]}" for key in keys))
 
 
 def error(problem: AttnvizError | str) -> None:
@@ -54,3 +57,28 @@ def lesson(word: str) -> None:
 def plain(text: str) -> None:
     """Show a visitor's own words exactly as typed: no markdown, no LaTeX, no HTML."""
     st.text(text)
+
+
+def chart(spec: Spec, alt: str) -> None:
+    """Draw a chart as wide as its place; alt is the sentence that stands in for it.
+
+    alt becomes part of the spec, so what a control moves is no part of it (figures/vega.py). Of
+    the data, what is too large to send whole goes as a float, which it draws.
+    """
+    import pyarrow as pa
+
+    tables = {
+        name: pa.Table.from_pylist(
+            [
+                {word: float(value) if too_large(value) else value for word, value in row.items()}
+                for row in rows
+            ]
+        )
+        for name, rows in spec["datasets"].items()
+    }
+    st.vega_lite_chart(spec=spec | {"datasets": tables}, width="stretch", alt=alt)
+
+
+def too_large(value: object) -> bool:
+    """Whether a browser would round this whole number."""
+    return isinstance(value, int) and value > LARGEST_SENT

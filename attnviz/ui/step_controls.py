@@ -11,6 +11,7 @@ import streamlit as st
 from attnviz.errors import AttnvizError
 from attnviz.settings import settings
 from attnviz.ui import controls
+from attnviz.ui.folded import Folded
 
 if TYPE_CHECKING:
     import attnviz as av
@@ -51,13 +52,13 @@ class Choices:
 
 
 def step_controls() -> Choices:
-    """Draw the controls: text, mask and scaling in sight, everything else in a popover."""
+    """Draw the controls: text, mask and scaling in sight, everything else folded."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         front = st.container(width="stretch")
         with st.container(width=230):
             mask = controls.pick("Mask", list(MASKS), key="mask", show=lambda word: MASKS[word])
         scale = controls.toggle("Divide by √d_k", key="scale", default=True)
-        more = st.popover("Input, sizes, temperature", icon=":material/tune:")
+        more = Folded("Input, sizes, temperature")
     with more:
         source = controls.segment(
             "Input", ["text", "random"], key="input", help="A text of yours, or random vectors."

@@ -84,9 +84,9 @@ def scaling(trace: av.Trace) -> None:
     curves = softmax.curves()
     for pair in (saturation.CURVES[:2], saturation.CURVES[2:]):
         for column, curve in zip(st.columns(2), pair, strict=True):
-            column.altair_chart(
-                saturation.saturation_chart(curves, curve, d_k, dark=_dark()), alt=curve.alt
-            )
+            with column:
+                spec = saturation.saturation_chart(curves, curve, d_k, dark=_dark())
+                page.chart(spec, curve.alt)
     if not divided:
         st.markdown("Switch **Divide by √d_k** on and compare the four numbers.")
 
@@ -125,7 +125,7 @@ def soft_dictionary() -> None:
             f"“{names[found.best]}” fits it best."
         )
     with right:
-        st.altair_chart(
+        page.chart(
             saturation.shares_chart(
                 names,
                 list(LEGS.values()),
@@ -133,7 +133,7 @@ def soft_dictionary() -> None:
                 found.weights.tolist(),
                 dark=_dark(),
             ),
-            alt="Bars: the weight of each entry of the dictionary in the answer.",
+            "Bars: the weight of each entry of the dictionary in the answer.",
         )
     st.markdown(
         "Towards temperature 0 the best key takes everything: for a word that is there, the exact "

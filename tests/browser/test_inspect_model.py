@@ -25,7 +25,9 @@ def _type(page: Page, text: str) -> None:
     area.fill(text)
     area.press("Control+Enter")
     page.wait_for_timeout(300)
-    page.get_by_role("button", name="Stop").wait_for(state="detached", timeout=120_000)
+    page.get_by_role("main").get_by_role("button", name="Stop").wait_for(
+        state="detached", timeout=120_000
+    )
     wait_idle(page, 120)
     page.locator(MAPS).wait_for(timeout=30_000)
 

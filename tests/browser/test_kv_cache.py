@@ -83,7 +83,7 @@ def test_an_exact_context_can_be_typed(visit: Visit):
 
 def test_the_table_comes_as_a_file_without_a_rerun(visit: Visit, tmp_path: Path):
     page = visit("/kv_cache?preset=deepseek-v3&context=4096")
-    page.get_by_role("tab", name="Designs side by side").click()
+    page.get_by_role("radio", name="Designs side by side").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV", exact=True).click()
     assert download.value.suggested_filename == "attnviz-kv-cache-deepseek-v3-4096.csv"

@@ -65,13 +65,13 @@ def test_the_mask_and_the_scaling_change_the_numbers(visit: Callable[..., Page])
 
 def test_typed_html_creates_no_element(visit: Callable[..., Page]) -> None:
     text = '<img src=x onerror="document.title=1"><b>x</b> $5 and $6'
-    page = visit(f"/step_by_step?text={quote(text)}&panel=inputs&row=0&col=0&tab=Code")
+    page = visit(f"/step_by_step?text={quote(text)}&panel=inputs&row=0&col=0&tab=code")
     assert page.get_by_test_id("stMain").locator("img, b, script").count() == 0
     assert page.get_by_test_id("stBottom").locator("img, b, script").count() == 0
     assert page.title() == "Step by step · attnviz"
 
 
-@pytest.mark.parametrize("tab", ["Why divide by √d_k", "Soft dictionary", "Code"])
+@pytest.mark.parametrize("tab", ["scaling", "dictionary", "code"])
 def test_nothing_is_wider_than_a_phone(visit: Callable[..., Page], page: Page, tab: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     visit(f"/step_by_step?tab={quote(tab)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import altair as alt
 import numpy as np
 import pytest
 import torch
@@ -63,15 +64,17 @@ def test_similarity_is_one_within_a_group_of_keys():
 
 @pytest.mark.parametrize("n_kv_heads", [1, 2, 4, 8])
 def test_lines_join_each_query_head_to_its_keys(n_kv_heads):
-    links = sharing_chart(8, n_kv_heads).layer[0].data
-    spots = sharing_chart(8, n_kv_heads).layer[1].data
-    place = {row["name"]: row["x"] for _, row in spots.iterrows()}
-    from_queries = links[links["row"] == "queries"]
+    chart = sharing_chart(8, n_kv_heads)
+    alt.LayerChart.from_dict(chart).to_dict()  # raises where it is not valid
+    place = {row["name"]: row["x"] for row in chart["datasets"]["spots"]}
+    from_queries = [link for link in chart["datasets"]["links"] if link["row"] == "queries"]
     assert len(from_queries) == 8
-    for _, link in from_queries.iterrows():
+    for link in from_queries:
         head = int(link["x"])
         assert link["x2"] == place[f"K{kv_head_of(head, 8, n_kv_heads)}"]
         assert place[f"Q{head}"] == link["x"]
+    # What the slider moves is data: the browser builds a chart anew when anything else changes.
+    assert sharing_chart(8, 2) | {"datasets": None} == chart | {"datasets": None}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
@@ -97,10 +100,10 @@ def test_multi_head_costs_what_pytorchs_own_module_has():
 def test_costs_are_named_and_not_repeated():
     table = costs([run(8), run(8), run(2), run(1)])
     assert table["arrangement"].tolist() == ["MHA: 8 KV heads", "GQA: 2 KV heads", "MQA: 1 KV head"]
-    units = [
-        chart.to_dict()["layer"][0]["encoding"]["x"]["title"]
-        for chart in cost_charts(table, run(2))
-    ]
+    charts = cost_charts(table, run(2))
+    for chart in charts:
+        alt.LayerChart.from_dict(chart).to_dict()  # raises where it is not valid
+    units = [chart["layer"][0]["encoding"]["x"]["title"] for chart in charts]
     assert units == ["numbers in W_q, W_k, W_v, W_o", "bytes per token and layer, float32"]
 
 

@@ -23,7 +23,7 @@ def test_altair_finds_the_spec_valid(slug: str, dark: bool):
 
 def test_titles_and_units():
     drawn = stack(sized("llama-3.1-8b"))
-    assert drawn["title"] == "What each layer holds after 8,192 tokens"
+    assert drawn["title"] == "What each layer holds at this context"
     bars = drawn["layer"][0]["encoding"]
     assert bars["y"]["title"] == "MiB a layer"
     assert bars["x"]["title"] == "Layer, from the first to the last"

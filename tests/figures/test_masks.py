@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import altair as alt
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 import attnviz as av
 from attnviz import masks
-from attnviz.figures.conventions import conventions
+from attnviz.figures.conventions import Convention, conventions
 from attnviz.figures.empty_rows import empty_query, run_empty_row
 from attnviz.figures.masks import keys_seen_chart, mask_code, mask_figure, mask_summary
 
@@ -81,15 +83,26 @@ def test_the_summary_says_which_rows_are_zeros_by_choice():
 def test_keys_seen_are_the_row_sums_of_the_mask():
     _, _, masked = runs(WINDOW)
     chart = keys_seen_chart(masked)
-    assert chart.data["keys"].tolist() == [1, 2, 2, 2, 2]
-    assert chart.data["query"].tolist() == ["0 x0", "1 x1", "2 x2", "3 x3", "4 x4"]
-    assert chart.to_dict()["encoding"]["y"]["title"] == "keys (of 5)"
+    alt.Chart.from_dict(chart).to_dict()  # raises where it is not valid
+    drawn = chart["datasets"]["queries"]
+    assert [row["keys"] for row in drawn] == [1, 2, 2, 2, 2]
+    assert [row["query"] for row in drawn] == ["0 x0", "1 x1", "2 x2", "3 x3", "4 x4"]
+    assert chart["encoding"]["y"]["title"] == "keys (of 5)"
+    _, _, other = runs(masks.causal())
+    assert keys_seen_chart(other) | {"datasets": None} == chart | {"datasets": None}
+
+
+def cells(convention: Convention) -> pd.DataFrame:
+    """The rows that a convention's chart draws."""
+    assert convention.chart is not None
+    alt.LayerChart.from_dict(convention.chart).to_dict()  # raises where it is not valid
+    return pd.DataFrame(convention.chart["datasets"]["cells"])
 
 
 def test_each_convention_shows_its_own_entries():
     _, _, masked = runs(masks.causal(), length=3)
     shown = {
-        convention.name: convention.chart.data.pivot(index="query", columns="key", values="entry")
+        convention.name: cells(convention).pivot(index="query", columns="key", values="entry")
         for convention in conventions(masked)
         if convention.chart is not None
     }
@@ -106,16 +119,16 @@ def test_only_a_padding_mask_has_a_key_padding_form():
     assert problem.chart is None
     assert "differs between them" in problem.problem
     _, _, padded = runs(masks.padding([3]))
-    chart = conventions(padded)[-1].chart
-    assert chart.data["entry"].tolist() == ["F", "F", "F", "T", "T"]
-    grounds = chart.data["ground"].tolist()
+    drawn = cells(conventions(padded)[-1])
+    assert drawn["entry"].tolist() == ["F", "F", "F", "T", "T"]
+    grounds = drawn["ground"].tolist()
     assert grounds[0] == grounds[2] != grounds[3] == grounds[4]
 
 
 def test_convention_tables_stay_small():
     _, _, masked = runs(masks.causal(), length=40)
     for convention in conventions(masked)[:4]:
-        assert len(convention.chart.data) == 100
+        assert len(cells(convention)) == 100
 
 
 @pytest.mark.parametrize("positions", ["none", "rotary"])

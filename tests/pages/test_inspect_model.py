@@ -43,7 +43,7 @@ def test_the_first_visit_shows_maps_predictions_table_checks_and_cautions() -> N
 
 
 def test_every_head_is_in_the_table() -> None:
-    (heads,) = (frame.value for frame in _open(tab="All heads as a table").dataframe)
+    (heads,) = (frame.value for frame in _open(tab="heads").dataframe)
     assert list(heads.columns[:2]) == ["layer", "head"]
     assert len(heads) == 30 * 9
 

@@ -20,6 +20,7 @@ def open_page(**query: object) -> AppTest:
     at.run()
     for key, value in query.items():
         at.query_params[key] = str(value)
+    at.session_state["more"] = True  # what is folded is open
     at.switch_page(str(ROOT / "pages/kv_cache.py")).run()
     assert not at.exception
     return at
@@ -48,7 +49,7 @@ def test_one_question_and_its_answer():
 
 def test_its_cautions():
     shown = texts(open_page())
-    for key in ("equal_cache", "mla_not_gqa", "no_ranking"):
+    for key in ("equal_cache", "mla_not_gqa"):
         assert CAUTIONS[key] in shown
     assert "a server that stores whole pages" in shown
 
@@ -62,7 +63,7 @@ def test_presets(slug: str):
 
 
 def test_where_a_preset_comes_from():
-    shown = texts(open_page(preset="deepseek-67b"))
+    shown = texts(open_page(preset="deepseek-67b", tab="source"))
     assert "How sure: seen in source" in shown
     assert "often called a '67B MHA model'; it is GQA with 8 KV heads" in shown
 
@@ -153,7 +154,7 @@ HUGE = {"context": 999_999_999_999, "batch": 65_536}
     "query", [{}, {"design": "MLA", "latent": 10**12 - 1, "rope": 10**12 - 1, "memory": 1}]
 )
 def test_more_bytes_than_64_bits_count(query: dict):
-    at = open_page(**HUGE, **query)
+    at = open_page(tab="compare", **HUGE, **query)
     a_token = 32 * 2 * 10**12 * 2 - 64 * 2 if query else 131_072
     exact = f"{65_536 * 999_999_999_999 * a_token:,}"
     assert at.metric[0].delta == f"{exact} bytes"
@@ -192,7 +193,8 @@ def test_charts_are_described():
 
 
 def test_the_table_and_its_files():
-    at = open_page(preset="kimi-k3")
+    at = open_page(preset="kimi-k3", tab="compare")
+    assert CAUTIONS["no_ranking"] in texts(at)
     table = at.dataframe[0].value
     assert table["design"].tolist() == ["Kimi K3 (2.8T)", "MHA", "GQA-8", "MQA", "MLA 512+64"]
     assert {button.proto.label for button in at.get("download_button")} == {"CSV", "JSON"}

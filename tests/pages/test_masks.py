@@ -20,6 +20,7 @@ def open_page(**query: str) -> AppTest:
     app = AppTest.from_file(str(PAGE), default_timeout=60)
     for word, value in query.items():
         app.query_params[word] = value
+    app.session_state["more"] = True  # what is folded is open
     app.run()
     assert not app.exception
     return app
@@ -67,7 +68,7 @@ def test_hostile_values_in_a_link_fall_back():
 
 
 def test_a_query_without_a_key_is_drawn_and_explained():
-    app = open_page(mask="padding", padding="0", tab="A query with no key", **{"not": "true"})
+    app = open_page(mask="padding", padding="0", tab="empty", **{"not": "true"})
     assert "9 queries see no key: their weights and output are drawn as zeros" in texts(app)
     (table,) = app.dataframe
     assert len(table.value) == 8
@@ -78,7 +79,7 @@ def test_more_padding_than_tokens_hides_all():
     assert "81 of 81 pairs are hidden" in texts(open_page(mask="padding", padding="63"))
 
 
-@pytest.mark.parametrize("tab", ["Keys seen", "Other conventions", "Formula and sources", "Code"])
+@pytest.mark.parametrize("tab", ["seen", "conventions", "formula", "code"])
 def test_every_tab_opens(tab):
     app = open_page(tab=tab)
     if tab == "Code":

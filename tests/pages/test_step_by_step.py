@@ -22,6 +22,7 @@ def open_page(**query: str) -> AppTest:
     app = AppTest.from_file(str(PAGE), default_timeout=60)
     for word, value in query.items():
         app.query_params[word] = value
+    app.session_state["more"] = True  # what is folded is open
     app.run()
     assert not app.exception
     return app
@@ -151,7 +152,7 @@ def test_a_query_that_sees_no_key_is_zero_not_nan() -> None:
 
 
 def test_scaling_tab_measures_this_run() -> None:
-    on, off = open_page(dk="64"), open_page(dk="64", scale="false")
+    on, off = (open_page(dk="64", tab="scaling", scale=word) for word in ("true", "false"))
     variance = [float(app.metric[0].value) for app in (on, off)]
     assert variance[1] == pytest.approx(64 * variance[0], rel=0.01)
     largest = [float(app.metric[1].value) for app in (on, off)]
@@ -162,7 +163,7 @@ def test_scaling_tab_measures_this_run() -> None:
 
 @pytest.mark.parametrize("query", [{"text": "a"}, {"input": "random", "length": "3"}])
 def test_with_every_key_hidden_no_number_is_made_up(query: dict[str, str]) -> None:
-    app = open_page(mask="padding", padding="64", **query)
+    app = open_page(mask="padding", padding="64", tab="scaling", **query)
     assert not app.metric
     assert "Every key is hidden, so there is nothing to measure." in texts(app)
     assert len(app.get("vega_lite_chart")) == 4
@@ -178,23 +179,23 @@ def test_the_address_holds_a_cell_only_when_one_was_chosen(text: str) -> None:
 
 
 def test_soft_dictionary_tab() -> None:
-    app = open_page(tab="Soft dictionary")
+    app = open_page(tab="dictionary")
     assert "“dog” is not among the keys; “cat” fits it best." in texts(app)
     assert float(app.metric[0].value) == pytest.approx(3.337, abs=0.001)
-    cold = open_page(tab="Soft dictionary", word="spider", heat="0.001")
+    cold = open_page(tab="dictionary", word="spider", heat="0.001")
     assert [metric.value for metric in cold.metric] == ["8.000", "8"]
     assert "“spider” is one of the keys" in texts(cold)
-    assert "The word to look up is empty" in texts(open_page(tab="Soft dictionary", word=" "))
+    assert "The word to look up is empty" in texts(open_page(tab="dictionary", word=" "))
 
 
 def test_formula_tab_has_live_shapes() -> None:
-    app = open_page(tab="Formulas and shapes", text="a b", d="4", dk="2")
+    app = open_page(tab="formulas", text="a b", d="4", dk="2")
     assert "| Queries Q: 2 × 2 (T × d_k) | $Q = X W^Q$ | What each token asks for. |" in texts(app)
     assert "- Embeddings: one vector drawn from N(0, 1) for each token, seed 0." in texts(app)
 
 
 def test_lesson_tab_names_its_sources() -> None:
-    assert "https://arxiv.org/abs/1706.03762" in texts(open_page(tab="Lesson and sources"))
+    assert "https://arxiv.org/abs/1706.03762" in texts(open_page(tab="sources"))
 
 
 @pytest.mark.parametrize(
@@ -208,7 +209,7 @@ def test_lesson_tab_names_its_sources() -> None:
     ],
 )
 def test_the_code_makes_the_same_numbers(query: dict[str, str]) -> None:
-    app = open_page(tab="Code", **query)
+    app = open_page(tab="code", **query)
     snippet, source = (block.value for block in app.code)
     names: dict[str, Any] = {}
     exec(snippet, names)

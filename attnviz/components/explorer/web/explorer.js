@@ -71,7 +71,7 @@ export class Explorer {
     this.root.classList.remove("waiting");
     this.root.setAttribute("role", "figure");
     this.root.setAttribute("aria-label", figure.alt);
-    this.draw();
+    this.drawNow(); // new numbers wait for no frame
   }
 
   /** A canvas does not wait for a face that the page has not used yet: draw again with it. */
@@ -89,16 +89,19 @@ export class Explorer {
 
   draw() {
     if (this.frame) return;
-    this.frame = requestAnimationFrame(() => {
-      this.frame = 0;
-      if (this.root.clientWidth === 0) return;
-      const start = performance.now();
-      this.layOut();
-      this.markAll();
-      this.generation += 1;
-      this.root.dataset.generation = String(this.generation);
-      this.root.dataset.drawMs = (performance.now() - start).toFixed(1);
-    });
+    this.frame = requestAnimationFrame(() => this.drawNow());
+  }
+
+  drawNow() {
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    if (this.root.clientWidth === 0) return;
+    const start = performance.now();
+    this.layOut();
+    this.markAll();
+    this.generation += 1;
+    this.root.dataset.generation = String(this.generation);
+    this.root.dataset.drawMs = (performance.now() - start).toFixed(1);
   }
 
   layOut() {
