@@ -35,7 +35,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         source = own_input("The keys to the cabinet are on the table")
 
 try:
-    with st.spinner("Loading PyTorch and the tokenizer"):
+    with page.loading():
         inputs = source.inputs(WIDTH)
         run = partial(
             av.run,
@@ -87,7 +87,6 @@ if section == "alike":
     page.caution("random_weights")
 if section == "formula":
     page.lesson("heads")
-    for note in inputs.notes:
-        st.markdown(f"- {note}")
+    page.notes(inputs.notes)
 if section == "code":
     st.code(figures.heads_code(source.code(WIDTH), trace), wrap_lines=True)

@@ -20,7 +20,7 @@ page.head(
 choices = mask_controls()
 
 try:
-    with st.spinner("Loading PyTorch and the tokenizer"):
+    with page.loading():
         from attnviz.masks.choice import Sizes, choose
 
         inputs = choices.source.inputs(WIDTH)
@@ -79,7 +79,6 @@ if section == "empty":
     page.plain(runs.error)
 if section == "formula":
     page.lesson("masks")
-    for note in inputs.notes:
-        st.markdown(f"- {note}")
+    page.notes(inputs.notes)
 if section == "code":
     st.code(figures.mask_code(choices.source.code(WIDTH), mask, seed), wrap_lines=True)

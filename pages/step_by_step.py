@@ -14,7 +14,7 @@ page.head(
 choices = step_controls.step_controls()
 
 try:
-    with st.spinner("Loading PyTorch and the tokenizer"):
+    with page.loading():
         run = step_controls.run(choices)
 except AttnvizError as problem:
     page.error(problem)
@@ -45,8 +45,7 @@ if section == "dictionary":
         page.error(problem)
 if section == "formulas":
     st.markdown(figures.steps_table(trace))
-    for note in run.notes:
-        st.markdown(f"- {note}")
+    page.notes(run.notes)
 if section == "code":
     st.markdown("Python that computes the numbers above:")
     st.code(run.code, wrap_lines=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from zlib import crc32
 
@@ -35,6 +38,18 @@ def head(question: str, sentence: str) -> None:
     """Open a page with its one question and one sentence. Our own words only, never a visitor's."""
     st.title(question, anchor=False)
     st.markdown(sentence)
+
+
+def loading() -> AbstractContextManager[None]:
+    """Say that libraries are loading, the first time only: a spinner that nobody sees costs too."""
+    if "torch" in sys.modules:
+        return nullcontext()
+    return st.spinner("Loading PyTorch and the tokenizer")
+
+
+def notes(sentences: Iterable[str]) -> None:
+    """Our own remarks on how something was made, as one list."""
+    st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
 
 
 def caution(*keys: str) -> None:

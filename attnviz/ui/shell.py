@@ -14,9 +14,8 @@ from attnviz.ui.pages import PAGES
 ICON = Path(__file__).parents[2] / "assets" / "icon.png"
 
 page = st.navigation([entry.page() for entry in PAGES])
-st.set_page_config(page_title=f"{page.title} · attnviz", page_icon=ICON, layout="wide")
-
-address.begin(page.url_path)
+if address.begin(page.url_path):  # told once: each time, the browser fetches the icon anew
+    st.set_page_config(page_title=f"{page.title} · attnviz", page_icon=ICON, layout="wide")
 try:
     page.run()
 finally:

@@ -1,6 +1,6 @@
 /*
  * Times one change of a control: from the key event until the last visible change on the page
- * that followed was painted (the animation frame after the one that showed it). It listens rather than
+ * that followed was painted (the first task after the frame that shows it). It listens rather than
  * polls, so as not to slow down what it measures: mutations of the page and of shadow roots, and
  * drawing on canvases, whose pixels are compared. Text that is written anew with the same words,
  * a canvas redrawn with the same pixels and the control itself do not count.
@@ -11,6 +11,13 @@
   const app = document.querySelector('[data-testid="stApp"]');
   const main = document.querySelector('[data-testid="stMain"]');
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  const channel = new MessageChannel();
+  /** The end of the frame whose animation callbacks are running: its message waits for the paint. */
+  const painted = () =>
+    new Promise((resolve) => {
+      channel.port1.onmessage = resolve;
+      channel.port2.postMessage(null);
+    });
   const brush = new OffscreenCanvas(64, 64).getContext("2d", { willReadFrequently: true });
 
   /** @type {Map<HTMLCanvasElement, number>} */
@@ -75,22 +82,21 @@
   /** @param {Event} event */
   async function watch(event) {
     const begin = event.timeStamp;
-    let painted = null;
+    let answered = null;
     let quiet = 0;
     // Until the script has run and nothing has changed for a quarter of a second.
-    while (performance.now() - begin < 10_000 && !(ran && painted !== null && quiet > 15)) {
+    while (performance.now() - begin < 10_000 && !(ran && answered !== null && quiet > 15)) {
       await frame();
       if (news()) {
         quiet = 0;
-        painted = -1;
-      } else if (painted === -1) {
-        painted = performance.now() - begin; // the frame after the one that showed it
+        await painted();
+        answered = performance.now() - begin;
       }
       if (app.dataset.testScriptState === "notRunning") quiet += 1;
     }
     mutations.disconnect();
     runs.disconnect();
-    window.__answered = painted;
+    window.__answered = answered;
   }
 
   listen(main);
