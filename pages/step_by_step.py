@@ -29,11 +29,11 @@ page.caution("random_weights", "not_explanation")
 
 section = controls.section(
     {
+        "sources": "Lesson and sources",
         "formulas": "Formulas and shapes",
         "scaling": "Why divide by √d_k",
         "dictionary": "Soft dictionary",
         "code": "Code",
-        "sources": "Lesson and sources",
     }
 )
 if section == "scaling":
