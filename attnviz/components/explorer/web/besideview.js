@@ -37,18 +37,19 @@ export default class BesideView {
       }),
     );
     const first = comparing ? "compare with…" : "add a head…";
-    const others = candidates();
-    this.select.hidden = others.length === 0;
-    const listed = [first, ...others.map(({ key }) => key)].join(" ");
+    const all = candidates();
+    const listed = [first, ...all.map(({ key }) => key)].join(" ");
     if (listed !== this.listed) {
       this.listed = listed;
       this.select.setAttribute("aria-label", comparing ? "Compare with" : "Add a head");
       this.select.replaceChildren(
         element("option", "", { value: "" }, [first]),
-        ...others.map(({ key, name }) => element("option", "", { value: key }, [name])),
+        ...all.map(({ key, name }) => element("option", "", { value: key }, [name])),
       );
     }
-    this.hint.textContent = others.length > 1 && maps.length === 1 + Number(comparing) ? "or shift-click a small map" : "";
+    const there = new Set(maps.map(({ key }) => key));
+    for (const option of this.select.options) option.disabled = there.has(option.value);
+    this.hint.textContent = all.length > 2 && maps.length === 1 + Number(comparing) ? "or shift-click a small map" : "";
   }
 
   mark() {}

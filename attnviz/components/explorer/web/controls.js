@@ -48,12 +48,13 @@ export function segments(name, label, words, act) {
  *
  * @param {string} label
  * @param {number} places
- * @param {(place: number) => void} act
+ * @param {(place: number, settled: boolean) => void} act - settled: the thumb was let go
  */
 export function slider(label, places, act) {
   const input = element("input", "", { type: "range", min: "0", max: String(places - 1), step: "1" });
   const value = element("output", "amount");
-  input.oninput = () => act(Number(input.value));
+  input.oninput = () => act(Number(input.value), false);
+  input.onchange = () => act(Number(input.value), true);
   const root = element("label", "slider", {}, [label, input, value]);
   return {
     root,

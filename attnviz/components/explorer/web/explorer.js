@@ -9,7 +9,7 @@ import { layOutGrid } from "./gridstage.js";
 import { openHead, shownPanels } from "./heads.js";
 import { linked } from "./linking.js";
 import { PLAIN, lookOf, optionsOf, toggled } from "./look.js";
-import { MOST_OTHERS } from "./maps.js";
+import { MOST_OTHERS, mapOf } from "./maps.js";
 import { PanelView, cellFor } from "./panelview.js";
 import { roomBelow } from "./room.js";
 import { Scenes } from "./scenes.js";
@@ -49,7 +49,7 @@ export class Explorer {
     this.views = new Map();
     /** @type {import("./gridview.js").GridView | null} */
     this.grid = null;
-    this.toolbar = new Toolbar((change) => this.change(change));
+    this.toolbar = new Toolbar((change, settled) => this.change(change, settled));
     this.panels = element("div", "panels");
     this.scenes = new Scenes(this);
     this.main = element("div", "main", {}, [this.scenes.above, this.panels]);
@@ -177,18 +177,18 @@ export class Explorer {
     this.select(again ? NOTHING : { panel, row, col });
   }
 
-  /** @param {Partial<Options>} change */
-  change(change) {
+  /** @param {Partial<Options>} change @param {boolean} settled - not while a slider is dragged */
+  change(change, settled = true) {
     this.options = { ...this.options, ...change };
     if (change.palette !== undefined) this.theme = themeOf(this.root, this.figure, change.palette);
     this.draw();
-    this.reportAfter(REPORT_AFTER);
+    if (settled) this.reportAfter(REPORT_AFTER);
   }
 
   /** Puts a map beside the open one, or takes it away. @param {string} key */
   also(key) {
-    const { options, scenes } = this;
-    if (key === scenes.main?.key) return;
+    const { options, figure, scenes: { main } } = this;
+    if (!main || (!options.others.includes(key) && !mapOf(figure, main, key))) return;
     // Lines of several heads are what adding one to a matrix asks for.
     const show = options.show === "compare" ? options.show : "lines";
     this.change({ show, others: toggled(options.others, key, MOST_OTHERS) });

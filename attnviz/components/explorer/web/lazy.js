@@ -8,7 +8,7 @@
  * @typedef {{main: TokenMap, shown: View, scale: Range, options: Options, theme: Theme,
  *   measure: Measure, maxWidth: number, maxHeight: number, maps: (TokenMap & {colour: string})[],
  *   candidates: () => TokenMap[]}} Drawing
- *   maps: the main one first, then those beside it.
+ *   maps: the main one first, then those beside it. candidates: all that could be there.
  *
  * @typedef {{row: number, col: number, pinRow: number, pinCol: number}} Marks
  *

@@ -75,7 +75,6 @@ export default class LinesView {
     this.write(0, this.left, panel.rows, shown.rows);
     this.write(1, this.right, panel.cols, shown.cols);
     sized(this.canvas, plan.between, height, window.devicePixelRatio || 1);
-    this.mark(this.marks);
   }
 
   /** @param {0 | 1} which @param {TokenList} list @param {Axis} axis @param {Int32Array} positions */

@@ -57,17 +57,18 @@ export function mapOf(figure, main, key) {
 }
 
 /**
- * Every other map that could stand beside the main one, in order, as its key, name and group.
+ * The main map and every other that could stand beside it, in order.
  *
  * @param {Figure} figure
  * @param {TokenMap} main
  */
-export function otherMaps(figure, main) {
+export function allMaps(figure, main) {
   const { grid } = figure;
   const keys = grid
     ? grid.layers.flatMap((layer) => Array.from({ length: grid.heads }, (_, head) => `${layer}.${head}`))
     : figure.panels.map(({ id }) => id);
-  return keys.map((key) => mapOf(figure, main, key)).filter((map) => map !== null);
+  const maps = keys.map((key) => (key === main.key ? main : mapOf(figure, main, key)));
+  return maps.filter((map) => map !== null);
 }
 
 /**

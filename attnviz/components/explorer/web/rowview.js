@@ -52,7 +52,6 @@ export default class RowView {
   update(drawing) {
     this.drawing = drawing;
     this.root.style.width = `${Math.min(drawing.maxWidth, 300)}px`;
-    this.mark(this.marks);
   }
 
   /** @param {Marks} marks */

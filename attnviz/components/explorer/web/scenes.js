@@ -7,7 +7,7 @@ import { element } from "./dom.js";
 import { shownPanels } from "./heads.js";
 import { LazyViews } from "./lazy.js";
 import { linked } from "./linking.js";
-import { mainMap, mapOf, otherMaps, slots } from "./maps.js";
+import { allMaps, mainMap, mapOf, slots } from "./maps.js";
 import { range, view } from "./view.js";
 
 const BARS = 300; // the width of the ranked bars
@@ -47,8 +47,8 @@ export class Scenes {
     const { lazy } = this;
     const { figure, selection, options, theme } = this.explorer;
     const main = (this.main = mainMap(figure, selection));
-    const partners = main && figure.grid?.stack ? null : main && otherMaps(figure, main);
-    this.views = { tokens: main !== null, compare: main !== null && (partners === null || partners.length > 0) };
+    const maps = main === null ? 0 : figure.grid?.stack ? figure.grid.heads * figure.grid.layers.length : allMaps(figure, main).length;
+    this.views = { tokens: maps > 0, compare: maps > 1 };
     const wanted = this.wanted();
     if (wanted === "matrix" || (wanted === "compare" ? this.load("compare") : lazy.ready(wanted))) this.show = wanted;
     else if (main === null) this.show = "matrix";
@@ -88,7 +88,7 @@ export class Scenes {
     if (show !== "lines" && show !== "compare") return [main];
     const chosen = options.others.map((key) => mapOf(figure, main, key)).filter((map) => map !== null);
     if (show === "lines") return [main, ...chosen];
-    const other = chosen[chosen.length - 1] ?? nextOf(otherMaps(figure, main), main.key);
+    const other = chosen[chosen.length - 1] ?? nextOf(allMaps(figure, main), main.key);
     return other ? [main, other] : [main];
   }
 
@@ -146,7 +146,7 @@ export class Scenes {
       maxWidth: this.roomFor(this.room),
       maxHeight: tall,
       maps: this.maps,
-      candidates: () => otherMaps(figure, main).filter(({ key }) => !this.maps.some((map) => map.key === key)),
+      candidates: () => allMaps(figure, main),
     };
   }
 
@@ -165,12 +165,13 @@ export class Scenes {
 const everyone = (n) => Int32Array.from({ length: n }, (_, i) => i);
 
 /**
- * The map after this one, by order of keys.
+ * The map after this one, or before the last.
  *
- * @param {TokenMap[]} maps - all others, in order
+ * @param {TokenMap[]} maps
  * @param {string} key
+ * @returns {TokenMap | undefined}
  */
 function nextOf(maps, key) {
-  const at = maps.findIndex((map) => map.key.localeCompare(key, "en", { numeric: true }) > 0);
-  return maps[at] ?? maps[0];
+  const at = maps.findIndex((map) => map.key === key);
+  return maps[at + 1] ?? maps[at - 1];
 }

@@ -9,6 +9,7 @@ import { inkOn } from "./pixels.js";
 import { strongestKey, strongestQuery } from "./ranked.js";
 import { cell, place, show } from "./readout.js";
 import { running } from "./running.js";
+import { walked } from "./walking.js";
 import { channels } from "./theme.js";
 import { TokenList } from "./tokenlist.js";
 import { isBlocked, part } from "./view.js";
@@ -24,25 +25,34 @@ export default class TextView {
     this.saying = element("p", "subtitle");
     this.reading = segments("Direction", "", [["from", "reads"], ["to", "is read by"]], (reading) => host.change({ reading }));
     const words = element("div", "words", {}, [this.title, this.saying]);
-    this.list = new TokenList("running", {
-      point: (at) => this.point(at),
-      leave: () => host.leave(),
-      pin: (at) => this.pin(at),
-      clear: () => host.clear(),
-      moved: (event, from) => this.moved(event, from),
-    });
-    this.list.root.dir = "auto";
-    this.box = element("div", "scroll", {}, [this.list.root]);
+    this.list = this.tokens(false);
+    /** Where queries and keys are two texts: the one that is chosen from. */
+    this.asking = this.tokens(true);
+    this.box = element("div", "scroll", {}, [this.asking.root, this.list.root]);
     this.readout = element("output", "readout", { "aria-live": "polite" });
     this.legend = legend();
     const head = element("header", "", {}, [words, this.reading.root]);
     this.root = element("section", "panel plain text", {}, [head, this.box, this.legend.root, this.readout]);
-    /** @type {Axis | null} */
-    this.axis = null;
+    this.two = false;
+    /** @type {(Axis | null)[]} */
+    this.written = [null, null];
     /** @type {number[]} */
     this.page = [255, 255, 255];
     /** @type {Marks} */
     this.marks = { row: -1, col: -1, pinRow: -1, pinCol: -1 };
+  }
+
+  /** @param {boolean} asking */
+  tokens(asking) {
+    const list = new TokenList("running", {
+      point: (at) => this.point(at, asking),
+      leave: () => this.host.leave(),
+      pin: (at) => this.pin(at, asking),
+      clear: () => this.host.clear(),
+      moved: (event, from) => walked(event, list, from),
+    });
+    list.root.dir = "auto";
+    return list;
   }
 
   /** @param {Drawing} drawing */
@@ -56,16 +66,21 @@ export default class TextView {
     this.legend.update(panel, scale, theme);
     this.root.style.width = `${Math.min(maxWidth, 760)}px`;
     this.box.style.maxHeight = `${Math.max(200, maxHeight - 60)}px`;
-    this.list.root.setAttribute("aria-label", `${name}: the text, a token an option`);
-    if (this.axis !== panel.cols) {
-      this.axis = panel.cols;
-      this.write(panel.cols);
-    }
-    this.mark(this.marks);
+    const from = options.reading === "from";
+    const [asking, shaded] = from ? [panel.rows, panel.cols] : [panel.cols, panel.rows];
+    this.two = asking.labels.join("\n") !== shaded.labels.join("\n");
+    this.asking.root.hidden = !this.two;
+    this.list.root.setAttribute("aria-label", `${name}, ${shaded.title}`);
+    this.asking.root.setAttribute("aria-label", `${name}, ${asking.title}`);
+    this.write(0, this.list, shaded);
+    if (this.two) this.write(1, this.asking, asking);
   }
 
-  /** @param {Axis} axis */
-  write({ labels }) {
+  /** @param {0 | 1} which @param {TokenList} list @param {Axis} axis */
+  write(which, list, axis) {
+    if (this.written[which] === axis) return;
+    this.written[which] = axis;
+    const { labels } = axis;
     const nodes = [];
     const items = [];
     for (const { before, text, breaks } of running(labels)) {
@@ -75,8 +90,8 @@ export default class TextView {
       if (breaks) nodes.push(element("br"));
       items.push(item);
     }
-    this.list.root.replaceChildren(...nodes);
-    this.list.set(items, Int32Array.from(items.keys()));
+    list.root.replaceChildren(...nodes);
+    list.set(items, Int32Array.from(items.keys()));
   }
 
   /** @param {Marks} marks */
@@ -88,7 +103,11 @@ export default class TextView {
     const from = options.reading === "from";
     const chosen = this.chosen();
     const other = from ? marks.col : marks.row;
-    this.list.mark(other >= 0 ? other : chosen, from ? marks.pinRow : marks.pinCol);
+    const kept = from ? [marks.pinRow, marks.pinCol] : [marks.pinCol, marks.pinRow];
+    if (this.two) {
+      this.asking.mark(chosen, kept[0]);
+      this.list.mark(other, kept[1]);
+    } else this.list.mark(other >= 0 ? other : chosen, kept[0]);
     this.shade(chosen);
     const said = place(from ? panel.rows : panel.cols, chosen);
     show(this.saying, [
@@ -101,7 +120,7 @@ export default class TextView {
     show(this.readout, other >= 0 ? cell(panel, row, col) : [{ kind: "word", text: "most: " }, ...cell(panel, best[0], best[1])]);
   }
 
-  /** The token whose reading is shown: the one kept or pointed at, else the one that says most. */
+  /** The token whose reading is shown: the one kept or pointed at, else the last query or first key. */
   chosen() {
     const { options, shown } = /** @type {Drawing} */ (this.drawing);
     const { row, col, pinRow, pinCol } = this.marks;
@@ -137,56 +156,24 @@ export default class TextView {
     });
   }
 
-  /** @param {number} at - the token under the pointer */
-  point(at) {
+  /** @param {number} at - the token under the pointer @param {boolean} asking */
+  point(at, asking) {
     const { main, options } = /** @type {Drawing} */ (this.drawing);
     const { pinRow, pinCol } = this.marks;
     const from = options.reading === "from";
-    const kept = from ? pinRow : pinCol;
     // With a token kept, the others are read against it; without, each shows its own reading.
+    const kept = asking ? -1 : this.two ? this.chosen() : from ? pinRow : pinCol;
     if (kept >= 0) this.host.point(main.panel.id, from ? kept : at, from ? at : kept);
     else this.host.point(main.panel.id, from ? at : null, from ? null : at);
   }
 
-  /** @param {number} at */
-  pin(at) {
+  /** @param {number} at @param {boolean} asking */
+  pin(at, asking) {
     const { main, options, shown } = /** @type {Drawing} */ (this.drawing);
     const { panel } = main;
-    if (options.reading === "from") this.host.pin(panel.id, at, strongestKey(panel, at, shown.cols));
+    const from = options.reading === "from";
+    if (this.two && !asking) this.host.pin(panel.id, from ? this.chosen() : at, from ? at : this.chosen());
+    else if (from) this.host.pin(panel.id, at, strongestKey(panel, at, shown.cols));
     else this.host.pin(panel.id, strongestQuery(panel, at, shown.rows), at);
   }
-
-  /** @param {KeyboardEvent} event @param {number} from */
-  moved(event, from) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return null;
-    const { items } = this.list;
-    const rtl = getComputedStyle(this.list.root).direction === "rtl" ? -1 : 1;
-    const last = items.length - 1;
-    const near = (/** @type {number} */ to) => Math.max(0, Math.min(last, to));
-    if (event.key === "ArrowLeft") return near(from - rtl);
-    if (event.key === "ArrowRight") return near(from + rtl);
-    if (event.key === "Home") return 0;
-    if (event.key === "End") return last;
-    if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return null;
-    return lineAway(items, from, event.key === "ArrowUp" ? -1 : 1);
-  }
-}
-
-/**
- * The nearest token of the line above or below.
- *
- * @param {HTMLElement[]} items @param {number} from @param {-1 | 1} step
- */
-function lineAway(items, from, step) {
-  const { offsetTop: top, offsetLeft: left } = items[from];
-  let line = NaN;
-  let best = from;
-  for (let i = from + step; i >= 0 && i < items.length; i += step) {
-    const { offsetTop, offsetLeft } = items[i];
-    if (offsetTop === top) continue;
-    if (Number.isNaN(line)) [line, best] = [offsetTop, i];
-    if (offsetTop !== line) break;
-    if (Math.abs(offsetLeft - left) < Math.abs(items[best].offsetLeft - left)) best = i;
-  }
-  return best;
 }

@@ -24,13 +24,13 @@ const KINDS = /** @type {[ScaleKind, string][]} */ ([
  * The switches that act on all panels at once; only those that can do something are there.
  */
 export class Toolbar {
-  /** @param {(change: Partial<Options>) => void} change */
+  /** @param {(change: Partial<Options>, settled?: boolean) => void} change */
   constructor(change) {
     this.show = segments("View", "", SHOWS, (show) => change({ show }));
     this.row = button("Row", () => change({ row: !this.options?.row }));
     this.row.title = "The chosen query's keys, ranked";
     this.scale = segments("Colour scale", "Colours", KINDS, (scale) => change({ scale }));
-    this.least = slider("Hide below", LEASTS.length, (place) => change({ least: LEASTS[place] }));
+    this.least = slider("Hide below", LEASTS.length, (place, settled) => change({ least: LEASTS[place] }, settled));
     this.palette = element("select");
     this.palette.onchange = () => change({ palette: this.palette.selectedIndex === 0 ? "" : this.palette.value });
     this.palettes = element("label", "field", {}, ["Palette", this.palette]);
