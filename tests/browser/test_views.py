@@ -41,7 +41,7 @@ def frames_sent(page: Page) -> list[str | bytes]:
     sent: list[str | bytes] = []
 
     def listen(socket: WebSocket) -> None:
-        socket.on("framesent", sent.append)
+        socket.on("framesent", lambda frame: sent.append(frame))
 
     page.on("websocket", listen)
     return sent

@@ -97,7 +97,7 @@ export default class LinesView {
   /** The row or column that is shown alone, and the cell that is read, as positions. */
   focus() {
     const { row, col, pinRow, pinCol } = this.marks;
-    if (row >= 0) return { row, col: -1, cell: col };
+    if (row >= 0) return { row, col: -1, cell: col < 0 && row === pinRow ? pinCol : col };
     if (pinRow >= 0) return { row: pinRow, col: -1, cell: col >= 0 ? col : pinCol };
     return { row: -1, col, cell: -1 };
   }

@@ -28,7 +28,7 @@ export default class TextView {
     this.list = this.tokens(false);
     /** Where queries and keys are two texts: the one that is chosen from. */
     this.asking = this.tokens(true);
-    this.box = element("div", "scroll", {}, [this.asking.root, this.list.root]);
+    this.box = element("div", "scroll", {}, [this.list.root]);
     this.readout = element("output", "readout", { "aria-live": "polite" });
     this.legend = legend();
     const head = element("header", "", {}, [words, this.reading.root]);
@@ -69,7 +69,8 @@ export default class TextView {
     const from = options.reading === "from";
     const [asking, shaded] = from ? [panel.rows, panel.cols] : [panel.cols, panel.rows];
     this.two = asking.labels.join("\n") !== shaded.labels.join("\n");
-    this.asking.root.hidden = !this.two;
+    if (!this.two) this.asking.root.remove();
+    else if (!this.asking.root.isConnected) this.box.prepend(this.asking.root);
     this.list.root.setAttribute("aria-label", `${name}, ${shaded.title}`);
     this.asking.root.setAttribute("aria-label", `${name}, ${asking.title}`);
     this.write(0, this.list, shaded);
