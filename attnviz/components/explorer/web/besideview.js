@@ -1,6 +1,7 @@
 // @ts-check
 /** @import { Drawing, ViewHost } from "./lazy.js" */
 import { element } from "./dom.js";
+import { placeOf } from "./maps.js";
 
 /** The maps in one picture, each with its colour, and a list to add another. */
 export default class BesideView {
@@ -36,12 +37,13 @@ export default class BesideView {
         return chip;
       }),
     );
-    const first = comparing ? "compare with…" : "add a head…";
+    const kind = placeOf(maps[0].key) ? "head" : "map";
+    const first = comparing ? "compare with…" : `add a ${kind}…`;
     const all = candidates();
     const listed = [first, ...all.map(({ key }) => key)].join(" ");
     if (listed !== this.listed) {
       this.listed = listed;
-      this.select.setAttribute("aria-label", comparing ? "Compare with" : "Add a head");
+      this.select.setAttribute("aria-label", comparing ? "Compare with" : `Add a ${kind}`);
       this.select.replaceChildren(
         element("option", "", { value: "" }, [first]),
         ...all.map(({ key, name }) => element("option", "", { value: key }, [name])),

@@ -11,6 +11,8 @@ import { cell, place, show } from "./readout.js";
 import { TokenList } from "./tokenlist.js";
 import { isBlocked, part } from "./view.js";
 
+const LEAVING = 0.25; // of the strength of a line that stays in the box
+
 /** Two columns of tokens, joined by lines as strong as the weights. */
 export default class LinesView {
   /** @param {ViewHost} host */
@@ -160,21 +162,29 @@ export default class LinesView {
     context.clearRect(0, 0, width, height);
     context.lineCap = "round";
     const all = maps.map(({ panel, colour }) => ({ colour, levels: lines(panel, shown, scale, alone, sight) }));
+    const away = (/** @type {number} */ at) => at < sight.first || at > sight.last;
+    const whole = alone.row >= 0 || alone.col >= 0;
     for (let level = 1; level <= LEVELS; level += 1) {
+      const { alpha, width: thick } = strokeOf(level);
       for (const { colour, levels } of all) {
-        const { alpha, width: thick } = strokeOf(level);
-        context.globalAlpha = alpha;
-        context.lineWidth = thick;
-        context.strokeStyle = colour;
-        context.beginPath();
+        // A line that leaves the box is fainter: many queries far below may share one key here.
+        const [inside, leaving] = [new Path2D(), new Path2D()];
         const pairs = levels[level];
         for (let i = 0; i < pairs.length; i += 2) {
-          const from = (pairs[i] + 0.5) * line - scrollTop;
-          const to = (pairs[i + 1] + 0.5) * line - scrollTop;
-          context.moveTo(3, from);
-          context.bezierCurveTo(width * 0.45, from, width * 0.55, to, width - 3, to);
+          const [r, c] = [pairs[i], pairs[i + 1]];
+          const from = (r + 0.5) * line - scrollTop;
+          const to = (c + 0.5) * line - scrollTop;
+          const path = !whole && (away(r) || away(c)) ? leaving : inside;
+          path.moveTo(3, from);
+          path.bezierCurveTo(width * 0.45, from, width * 0.55, to, width - 3, to);
         }
-        context.stroke();
+        context.strokeStyle = colour;
+        context.globalAlpha = alpha * LEAVING;
+        context.lineWidth = 0.75;
+        context.stroke(leaving);
+        context.globalAlpha = alpha;
+        context.lineWidth = thick;
+        context.stroke(inside);
       }
     }
     context.globalAlpha = 1;
