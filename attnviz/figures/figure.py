@@ -22,6 +22,14 @@ Scale = Literal["weight", "signed", "magnitude"]
 Accent = Literal["plain", "query", "key", "value", "mask", "output"]
 """The one colour that a tensor keeps in prose, formula and figure."""
 
+Show = Literal["matrix", "lines", "text", "compare"]
+ColourScale = Literal["absolute", "row", "log"]
+Reading = Literal["from", "to"]
+Hidden = Literal["first", "special"]  # the first key; special tokens
+
+MOST_OTHERS = 5
+"""Maps beside the open one: as many as have a colour of their own."""
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -126,14 +134,30 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class Look:
+    """How the reader has the figure drawn; the defaults are how it is drawn for a newcomer."""
+
+    show: Show = "matrix"
+    scale: ColourScale | None = None  # None: by the size of the map
+    least: float = 0.0  # weights below are drawn as nothing; on [0, 1]
+    palette: str = ""  # a name of palette.SEQUENTIAL; "" is its first
+    metric: str = ""  # the name of the grid's metric that colours the thumbnails; "": the maps
+    others: tuple[str, ...] = ()  # maps beside the open one: "layer.head", or the id of a panel
+    row: bool = False  # the chosen query's keys as ranked bars
+    reading: Reading = "from"  # in the text: what a query attends to, or who attends to a key
+    hide: tuple[Hidden, ...] = ()
+
+
+@dataclass(frozen=True)
 class Selection:
-    """What the reader points at. None: nothing chosen."""
+    """What the reader points at, and how it is drawn. None: nothing chosen."""
 
     layer: int | None = None  # true layer index
     head: int | None = None
     panel: str | None = None
     row: int | None = None
     col: int | None = None
+    look: Look = Look()
 
 
 @dataclass(frozen=True)

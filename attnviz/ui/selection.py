@@ -13,7 +13,7 @@ import streamlit as st
 
 from attnviz.components.explorer.selection import read
 from attnviz.figures.figure import Selection
-from attnviz.ui import address
+from attnviz.ui import address, look
 
 _PARTS = ("layer", "head", "row", "col")
 
@@ -30,12 +30,12 @@ def _from_url() -> Selection:
         text = st.query_params.get(part, "")
         if text.isascii() and text.isdigit() and len(text) < 7:
             numbers[part] = int(text)
-    return Selection(panel=st.query_params.get("panel"), **numbers)
+    return Selection(panel=st.query_params.get("panel"), look=look.from_url(), **numbers)
 
 
 def _kept(key: str) -> _Kept:
     kept = st.session_state.get(f"{key}:chosen")
-    if kept is None or address.news(f"{key}:chosen", _PARTS):
+    if kept is None or address.news(f"{key}:chosen", (*_PARTS, *look.PARTS)):
         kept = st.session_state[f"{key}:chosen"] = _Kept(_from_url())
     return kept
 
@@ -75,8 +75,9 @@ def choose(key: str, layer: int, head: int) -> None:
 
 
 def keep(selection: Selection, *, default: tuple[int, int] | None = None) -> None:
-    """Put the selection into the URL; the default (layer, head) leaves it bare."""
+    """Put selection and look into the URL; the default (layer, head) leaves it bare."""
     bare = default == (selection.layer, selection.head)
     for part in _PARTS:
         value = None if bare and part in ("layer", "head") else getattr(selection, part)
         address.write(part, None if value is None else str(value))
+    look.to_url(selection.look)

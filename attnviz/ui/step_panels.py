@@ -32,11 +32,11 @@ def explorer_of(trace: av.Trace) -> Selection:
     first = first_cell(trace)
     chosen = selection.current("steps", layers=(0,), n_heads=1, default=(0, 0), panel="weights")
     if chosen.row is None and read(st.session_state.get("steps")) is None:
-        chosen = first  # nobody has pointed at anything yet
+        chosen = replace(first, look=chosen.look)  # nobody has pointed at anything yet
     chosen = explorer(steps_figure(trace), key="steps", selection=chosen)
     # A link need not hold the cell that is told anyway; the only head has no number here.
-    bare = chosen == replace(first, layer=chosen.layer, head=chosen.head)
-    selection.keep(Selection(0, 0) if bare else chosen, default=(0, 0))
+    bare = chosen == replace(first, layer=chosen.layer, head=chosen.head, look=chosen.look)
+    selection.keep(Selection(0, 0, look=chosen.look) if bare else chosen, default=(0, 0))
     address.write("panel", None if bare else chosen.panel)
     return chosen
 

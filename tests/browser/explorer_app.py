@@ -173,6 +173,31 @@ def chequered() -> Figure:
     )
 
 
+HOSTILE = (
+    "<img src=x onerror=planted()>",
+    "·שלום",
+    "·عليكم",
+    "e\u0301\u0301\u0301",
+    "x" * 200,
+    "·the",
+    "·the",
+    "\u202edesrever",
+    "⟨E2 80⟩",
+    "<b>",
+    "{{7*7}}",
+    "⏎",
+)
+
+
+def hostile() -> Figure:
+    """Tokens that are anything but words, and two heads on them."""
+    n = len(HOSTILE)
+    stack = np.stack([softmax_map(n, n, seed) for seed in range(2)])[None]
+    panel = attention(HOSTILE, 0, id="weights")
+    grid = Grid(thumbnails=stack, layers=(0,), stack=stack)
+    return Figure("Hostile", "Hostile tokens.", (panel,), grid)
+
+
 def heads() -> Figure:
     """Eight heads of one layer side by side."""
     panels = [
@@ -223,6 +248,7 @@ def draw(case: str) -> None:
             "long": long,
             "known": chequered,
             "heads": heads,
+            "hostile": hostile,
             "sizes": sizes,
         }
         picked = explorer(figures[case](), key="x")

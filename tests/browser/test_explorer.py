@@ -125,7 +125,10 @@ class Explorer:
         return {tuple(data[i : i + 3]) for i in range(0, len(data), 4)}
 
     def press(self, name: str) -> None:
-        self.page.get_by_role("button", name=name, exact=True).click()
+        button = self.page.get_by_role("button", name=name, exact=True)
+        if button.count() == 0:
+            self.page.locator(".more summary").click()
+        button.click()
         self.settled()
 
 

@@ -73,11 +73,15 @@ def test_round_trip_is_exact() -> None:
     assert np.array_equal(arrays[grid["stack"]], one.grid.stack)
     assert np.array_equal(arrays[grid["metrics"][0]["values"]], one.grid.metrics["entropy (nats)"])
     assert arrays[grid["thumbnails"]].shape == (2, 4, 3, 3)
+    look = header["selection"].pop("look")
     assert header["selection"] == {"layer": 7, "head": 1, "panel": None, "row": None, "col": None}
+    assert (look["show"], look["least"], look["others"], look["hide"]) == ("matrix", 0.0, [], [])
     assert header["push"] == 4
     for i, dark in enumerate((False, True)):
         place = header["palettes"]["sequential"][i]
         assert np.array_equal(arrays[place], palette.sequential(dark))
+        for name, places in header["palettes"]["named"].items():
+            assert np.array_equal(arrays[places[i]], palette.sequential(dark, name))
 
 
 def test_equal_figures_give_equal_bytes() -> None:

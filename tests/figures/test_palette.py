@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from attnviz.figures import palette
+from attnviz.figures.figure import MOST_OTHERS
 
 # Machado, Oliveira and Fernandes (2009), severity 1.0, on linear RGB.
 VISION = {
@@ -58,17 +61,19 @@ def lab(srgb: np.ndarray, vision: str) -> np.ndarray:
 
 @pytest.mark.parametrize("vision", VISION)
 @pytest.mark.parametrize("dark", [False, True])
-def test_sequential_lightness_is_monotone(vision: str, dark: bool) -> None:
+@pytest.mark.parametrize("name", palette.SEQUENTIAL)
+def test_sequential_lightness_is_monotone(vision: str, dark: bool, name: str) -> None:
     # Steps of 8, so that rounding to whole bytes does not count.
-    lightness = lab(palette.sequential(dark)[::8], vision)[:, 0]
+    lightness = lab(palette.sequential(dark, name)[::8], vision)[:, 0]
     steps = np.diff(lightness)
     assert (steps > 0).all() if dark else (steps < 0).all()
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_zero_recedes_into_the_page(dark: bool) -> None:
-    nothing, most = lab(palette.sequential(dark)[[0, -1]], "normal")[:, 0]
-    assert (nothing < 2 and most > 95) if dark else (nothing > 98 and most < 2)
+@pytest.mark.parametrize("name", palette.SEQUENTIAL)
+def test_zero_recedes_into_the_page(dark: bool, name: str) -> None:
+    nothing, most = lab(palette.sequential(dark, name)[[0, -1]], "normal")[:, 0]
+    assert (nothing < 2 and most > 90) if dark else (nothing > 98 and most < 15)
     middle = lab(palette.diverging(dark)[127:129], "normal")[:, 0]
     assert (middle < 20).all() if dark else (middle > 95).all()
 
@@ -96,6 +101,25 @@ def contrast(one: str, other: str) -> float:
         for colour in (one, other)
     ]
     return (max(light) + 0.05) / (min(light) + 0.05)
+
+
+def test_cividis_is_the_published_table() -> None:
+    """Entries of the table in the supplement of Nuñez et al. (2018), as matplotlib has it."""
+    table = palette.sequential(name="cividis")[::-1].astype(int)  # dark to light, then the page
+    assert table[0].tolist() == [0, 34, 78]
+    assert np.abs(table - [125, 124, 120]).max(axis=1).min() <= 4  # its middle
+
+
+@pytest.mark.parametrize("vision", VISION)
+@pytest.mark.parametrize("dark", [False, True])
+def test_lines_of_any_two_heads_stay_apart(vision: str, dark: bool) -> None:
+    colours = palette.LINES[dark]
+    assert len(set(colours)) == MOST_OTHERS + 1
+    seen = lab(np.array([list(bytes.fromhex(colour[1:])) for colour in colours]), vision)
+    for one, other in itertools.combinations(range(len(colours)), 2):
+        assert np.linalg.norm(seen[one] - seen[other]) >= 19, (colours[one], colours[other])
+    for colour in colours:
+        assert contrast(colour, "#12161c" if dark else "#ffffff") >= 3, colour
 
 
 def test_accents_keep_to_okabe_and_ito_and_can_be_seen() -> None:

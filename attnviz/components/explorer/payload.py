@@ -83,6 +83,11 @@ def take_apart(figure: Figure) -> Packed:
         "palettes": {
             "sequential": [arrays.add(palette.sequential(dark)) for dark in (False, True)],
             "diverging": [arrays.add(palette.diverging(dark)) for dark in (False, True)],
+            "named": {
+                name: [arrays.add(palette.sequential(dark, name)) for dark in (False, True)]
+                for name in palette.SEQUENTIAL
+            },
+            "lines": [list(colours) for colours in palette.LINES],
         },
         "panels": [_panel(panel, arrays, axes) for panel in figure.panels],
         "axes": [asdict(axis) for axis in axes],

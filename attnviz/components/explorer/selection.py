@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from attnviz.components.explorer.look import drawable, look_of
 from attnviz.figures.figure import Figure, Selection
 
 
@@ -43,11 +44,16 @@ def read(state: Any) -> Selection | None:
     if any(type(value) is not int and value is not None for value in numbers.values()):
         return None
     panel = report.get("panel")
-    return Selection(panel=panel if isinstance(panel, str) else None, **numbers)
+    return Selection(
+        panel=panel if isinstance(panel, str) else None,
+        look=look_of(report.get("look")),
+        **numbers,
+    )
 
 
 def within(selection: Selection, figure: Figure) -> Selection:
     """The same selection without what this figure does not have: any client may send any number."""
+    selection = replace(selection, look=drawable(selection.look, figure))
     grid = figure.grid
     layers, n_heads = (grid.layers, grid.thumbnails.shape[1]) if grid else ((), 0)
     if selection.layer not in layers or selection.head not in range(n_heads):

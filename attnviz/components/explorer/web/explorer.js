@@ -1,15 +1,18 @@
 // @ts-check
-/** @import { Figure, Options, Panel, Selection } from "./types.js" */
+/** @import { Figure, Look, Options, Panel, Selection } from "./types.js" */
 /** @import { Pointer } from "./linking.js" */
 import { measurer } from "./canvas.js";
 import { element } from "./dom.js";
 import { plateOf } from "./exporting.js";
-import { isFlat } from "./gridplan.js";
-import { GridView } from "./gridview.js";
+import { loadFaces } from "./faces.js";
+import { layOutGrid } from "./gridstage.js";
 import { openHead, shownPanels } from "./heads.js";
 import { linked } from "./linking.js";
+import { PLAIN, lookOf, optionsOf, toggled } from "./look.js";
+import { MOST_OTHERS, mapOf } from "./maps.js";
 import { PanelView, cellFor } from "./panelview.js";
 import { roomBelow } from "./room.js";
+import { Scenes } from "./scenes.js";
 import { themeOf } from "./theme.js";
 import { Toolbar } from "./toolbar.js";
 
@@ -24,14 +27,14 @@ export class Explorer {
   /**
    * @param {HTMLElement} root
    * @param {Figure} figure
-   * @param {(selection: Selection) => void} report
+   * @param {(selection: Selection & {look: Look}) => void} report
    */
   constructor(root, figure, report) {
     this.root = root;
     this.figure = figure;
     this.report = report;
     /** @type {Options} */
-    this.options = { scale: null, hideFirst: false, hideSpecial: false, metric: "" };
+    this.options = PLAIN;
     /** @type {Selection} */
     this.selection = { layer: null, head: null, ...NOTHING };
     /** @type {Pointer | null} */
@@ -44,13 +47,15 @@ export class Explorer {
     this.tall = 0;
     /** @type {Map<string, PanelView>} */
     this.views = new Map();
-    /** @type {GridView | null} */
+    /** @type {import("./gridview.js").GridView | null} */
     this.grid = null;
-    this.toolbar = new Toolbar((change) => this.change(change));
+    this.toolbar = new Toolbar((change, settled) => this.change(change, settled));
     this.panels = element("div", "panels");
-    this.stage = element("div", "stage", {}, [this.panels]);
+    this.scenes = new Scenes(this);
+    this.main = element("div", "main", {}, [this.scenes.above, this.panels]);
+    this.stage = element("div", "stage", {}, [this.main]);
     root.replaceChildren(this.toolbar.root, this.stage);
-    this.theme = themeOf(root, figure);
+    this.theme = themeOf(root, figure, this.options.palette);
     this.measure = measurer(this.theme);
     this.watcher = new ResizeObserver(() => this.draw());
     this.watcher.observe(root);
@@ -60,31 +65,20 @@ export class Explorer {
   /** @param {Figure} figure */
   show(figure) {
     this.figure = figure;
-    this.theme = themeOf(this.root, figure);
-    this.measure = measurer(this.theme);
-    this.loadFaces();
     if (figure.push !== this.push) {
-      this.selection = { ...figure.selection };
+      const { look, ...selection } = figure.selection;
+      this.selection = selection;
+      this.options = optionsOf(look);
       this.push = figure.push;
     }
+    this.theme = themeOf(this.root, figure, this.options.palette);
+    this.measure = measurer(this.theme);
+    loadFaces(this);
     this.pointer = null;
     this.root.classList.remove("waiting");
     this.root.setAttribute("role", "figure");
     this.root.setAttribute("aria-label", figure.alt);
     this.drawNow(); // new numbers wait for no frame
-  }
-
-  /** A canvas does not wait for a face that the page has not used yet: draw again with it. */
-  async loadFaces() {
-    const { sans, mono } = this.theme;
-    const wanted = [`12px ${mono}`, `12px ${sans}`, `600 16px ${sans}`];
-    const missing = wanted.filter((face) => !document.fonts.check(face));
-    if (missing.length === 0) return;
-    await Promise.allSettled(missing.map((face) => document.fonts.load(face)));
-    this.measure = measurer(this.theme);
-    for (const one of this.views.values()) one.drawn = "";
-    if (this.grid) this.grid.drawn = "";
-    this.draw();
   }
 
   draw() {
@@ -111,16 +105,20 @@ export class Explorer {
     if (width !== this.width) this.tall = roomBelow(this.root);
     this.width = width;
     const { tall } = this;
-    this.toolbar.update(this.figure, options);
-    const room = this.layOutGrid(width, tall);
-    const panels = shownPanels(this.figure, this.selection);
+    this.scenes.update();
+    this.toolbar.update(this.figure, options, this.scenes.views);
+    const room = this.scenes.roomFor(layOutGrid(this, width, tall, this.scenes.maps));
+    const { panels } = this.scenes;
     for (const [id, one] of this.views) {
       if (panels.some((panel) => panel.id === id)) continue;
       one.root.remove();
       this.views.delete(id);
     }
-    const only = panels.length === 1;
-    const size = { maxWidth: room, maxHeight: only ? tall : 620, cell: only ? 60 : cellFor(panels, options, room, measure) };
+    const size = this.scenes.sizes(room, tall) ?? {
+      maxWidth: room,
+      maxHeight: 620,
+      cell: cellFor(panels, options, room, measure),
+    };
     panels.forEach((panel, i) => {
       const given = { panel, options, theme, measure, ...size };
       const known = this.views.get(panel.id);
@@ -130,43 +128,7 @@ export class Explorer {
         this.panels.insertBefore(one.root, this.panels.children[i] ?? null);
       }
     });
-  }
-
-  /** @param {number} width @param {number} tall @returns {number} the width left for the panels */
-  layOutGrid(width, tall) {
-    const { grid } = this.figure;
-    if (grid === null) {
-      this.grid?.root.remove();
-      this.grid = null;
-      this.stage.classList.remove("beside");
-      return width;
-    }
-    const flat = isFlat(grid.layers.length, grid.heads);
-    const beside = width >= 760 && !flat;
-    const given = {
-      grid,
-      theme: this.theme,
-      metric: this.options.metric,
-      maxWidth: beside ? width * 0.42 : width,
-      // Above the panels it scrolls in a box of its own.
-      maxHeight: beside ? tall : flat ? Infinity : 40 * grid.layers.length,
-      ...openHead(this.figure, this.selection),
-    };
-    if (this.grid) this.grid.update(given);
-    else {
-      this.grid = new GridView(
-        {
-          open: (layer, head) => this.select({ layer, head }),
-          metric: (metric) => this.change({ metric }),
-        },
-        given,
-      );
-      this.stage.prepend(this.grid.root);
-    }
-    const used = Math.max(230, this.grid.scene.plan.width);
-    const fits = beside && used <= width * 0.5;
-    this.stage.classList.toggle("beside", fits);
-    return fits ? width - used - 32 : width;
+    this.scenes.layOut(tall);
   }
 
   /** @param {import("./panelview.js").Given} given */
@@ -185,9 +147,9 @@ export class Explorer {
   }
 
   markAll() {
-    const panels = shownPanels(this.figure, this.selection);
+    const { panels } = this.scenes;
     const { panel: id, row, col } = this.selection;
-    const home = panels.find((panel) => panel.id === id);
+    const home = shownPanels(this.figure, this.selection).find((panel) => panel.id === id);
     const pinned = home ? { panel: home, row, col } : null;
     panels.forEach((panel, i) => {
       const one = this.views.get(panel.id);
@@ -197,28 +159,49 @@ export class Explorer {
       const marks = { ...linked(this.pointer, panel, shown), pinRow: pin.row, pinCol: pin.col };
       one.mark(marks, i === 0 ? IDLE : [], this.pointer?.panel.id === panel.id);
     });
+    this.scenes.mark(this.pointer, pinned);
   }
 
   /** @param {string | null} id @param {number | null} row @param {number | null} col */
   point(id, row, col) {
     const now = this.pointer;
     if ((now?.panel.id ?? null) === id && (now?.row ?? null) === row && (now?.col ?? null) === col) return;
-    const panel = this.figure.panels.find((one) => one.id === id);
+    const panel = [...this.scenes.panels, ...this.figure.panels].find((one) => one.id === id);
     this.pointer = panel ? { panel, row, col } : null;
     this.markAll();
   }
 
   /** @param {string} panel @param {number} row @param {number} col */
   pin(panel, row, col) {
-    const { selection: now } = this;
+    const { selection: now, scenes } = this;
+    // What is drawn for comparison only has no name outside: its cells are the open map's.
+    if (scenes.main && !this.figure.panels.some(({ id }) => id === panel)) panel = scenes.main.panel.id;
     const again = now.panel === panel && now.row === row && now.col === col;
     this.select(again ? NOTHING : { panel, row, col });
   }
 
-  /** @param {Partial<Options>} change */
-  change(change) {
+  /** @param {Partial<Options>} change @param {boolean} settled - not while a slider is dragged */
+  change(change, settled = true) {
     this.options = { ...this.options, ...change };
+    if (change.palette !== undefined) this.theme = themeOf(this.root, this.figure, change.palette);
     this.draw();
+    if (settled) this.reportAfter(REPORT_AFTER);
+  }
+
+  /** Puts a map beside the open one, or takes it away. @param {string} key */
+  also(key) {
+    const { options, figure, scenes: { main } } = this;
+    if (!main || (!options.others.includes(key) && !mapOf(figure, main, key))) return;
+    // Lines of several heads are what adding one to a matrix asks for.
+    const show = options.show === "compare" ? options.show : "lines";
+    this.change({ show, others: toggled(options.others, key, MOST_OTHERS) });
+  }
+
+  /** @param {number} rest - ms */
+  reportAfter(rest) {
+    clearTimeout(this.timer);
+    const tell = () => this.report({ ...this.selection, look: lookOf(this.options) });
+    this.timer = window.setTimeout(tell, rest);
   }
 
   /** @param {Partial<Selection>} change */
@@ -233,9 +216,7 @@ export class Explorer {
     const waiting = moved && grid !== null && !grid.stack;
     if (waiting) this.root.classList.add("waiting");
     this.draw();
-    clearTimeout(this.timer);
-    const after = waiting ? 0 : REPORT_AFTER;
-    this.timer = window.setTimeout(() => this.report({ ...this.selection }), after);
+    this.reportAfter(waiting ? 0 : REPORT_AFTER);
   }
 
   stop() {

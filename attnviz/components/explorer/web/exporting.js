@@ -33,7 +33,7 @@ export function plateOf(figure, selection, options, note, scene) {
   const { layer, head } = openHead(figure, selection);
   const parts = [figure.fileStem];
   if (figure.grid && panel.id === figure.panels[0].id) parts.push(`layer${layer}-head${head}`);
-  if (figure.panels.length > 1) parts.push(panel.id);
+  if (figure.panels.length > 1 || figure.panels[0].id !== panel.id) parts.push(panel.id);
   const colours = panel.scale === "weight" ? `colours ${scaleKind(panel, options)}` : "";
   return {
     scene,

@@ -11,6 +11,7 @@ import { moved } from "./keys.js";
 /**
  * @typedef {object} GridHost
  * @property {(layer: number, head: number) => void} open - layer is the true index
+ * @property {(layer: number, head: number) => void} also - beside the open one
  * @property {(name: string) => void} metric
  *
  * @typedef {{layer: number, head: number}} Place - layer is a row of the grid
@@ -18,7 +19,8 @@ import { moved } from "./keys.js";
 
 /**
  * @typedef {{grid: Grid, theme: Theme, metric: string, maxWidth: number, maxHeight: number,
- *   layer: number, head: number}} Given - layer is the true index
+ *   layer: number, head: number, beside: {layer: number, head: number, colour: string}[]}} Given
+ *   layer is the true index
  *
  * @typedef {{grid: Grid, plan: import("./gridplan.js").GridPlan, theme: Theme,
  *   sheet: HTMLCanvasElement, metric: Grid["metrics"][number] | null}} GridScene
@@ -45,6 +47,8 @@ export class GridView {
     /** @type {Place | null} */
     this.hover = null;
     this.selected = { layer: -1, head: -1 };
+    /** @type {Given["beside"]} */
+    this.beside = [];
     this.cursor = { layer: 0, head: 0 };
     this.sheetKey = "";
     this.drawn = "";
@@ -81,6 +85,7 @@ export class GridView {
     const selected = { layer: grid.layers.indexOf(given.layer), head: given.head };
     const news = selected.layer !== this.selected.layer || selected.head !== this.selected.head;
     this.selected = selected;
+    this.beside = given.beside.map((one) => ({ ...one, layer: grid.layers.indexOf(one.layer) }));
     if (news) {
       this.cursor = selected;
       this.reveal(selected);
@@ -108,6 +113,7 @@ export class GridView {
     const { plan, theme } = this.scene;
     const context = context2d(this.over);
     context.clearRect(0, 0, plan.width, plan.height);
+    for (const one of this.beside) frameThumbnail(context, plan, one, one.colour, theme.page);
     frameThumbnail(context, plan, this.selected, theme.accents.highlight, theme.text);
     if (this.hover) frameThumbnail(context, plan, this.hover, theme.text, theme.page);
     const place = this.hover ?? this.selected;
@@ -155,10 +161,11 @@ export class GridView {
     return { x: box.left + x, y: box.top + y, width: plan.side, height: plan.side };
   }
 
-  /** @param {Place} place */
-  open(place) {
+  /** @param {Place} place @param {{shiftKey: boolean, altKey: boolean}} event */
+  open(place, event) {
     this.cursor = place;
-    this.host.open(this.scene.grid.layers[place.layer], place.head);
+    const act = event.shiftKey || event.altKey ? this.host.also : this.host.open;
+    act(this.scene.grid.layers[place.layer], place.head);
   }
 
   listen() {
@@ -173,7 +180,7 @@ export class GridView {
     };
     this.plot.onclick = (event) => {
       const place = this.under(event);
-      if (place) this.open(place);
+      if (place) this.open(place, event);
     };
     this.plot.onkeydown = (event) => {
       const { grid } = this.scene;
@@ -183,7 +190,7 @@ export class GridView {
         this.cursor = { layer: to.row, head: to.col };
         this.hover = this.cursor;
         this.reveal(this.cursor);
-      } else if (event.key === "Enter" || event.key === " ") this.open(this.cursor);
+      } else if (event.key === "Enter" || event.key === " ") this.open(this.cursor, event);
       else if (event.key === "Escape") this.hover = null;
       else return;
       this.mark();

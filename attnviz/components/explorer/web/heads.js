@@ -37,13 +37,30 @@ export function shownPanels(figure, selection) {
   const { panels, grid } = figure;
   if (!grid?.stack || panels.length === 0) return panels;
   const { layer, head } = openHead(figure, selection);
+  return [headPanel(figure, layer, head) ?? panels[0], ...panels.slice(1)];
+}
+
+/**
+ * The map of one head where the browser has it.
+ *
+ * @param {Figure} figure
+ * @param {number} layer - the true index
+ * @param {number} head
+ * @returns {Panel | null}
+ */
+export function headPanel(figure, layer, head) {
+  const { panels, grid } = figure;
+  if (grid === null || panels.length === 0 || !grid.layers.includes(layer) || !(head < grid.heads)) return null;
+  if (!grid.stack) {
+    const sent = openHead(figure, figure.selection);
+    return sent.layer === layer && sent.head === head ? panels[0] : null;
+  }
   const size = panels[0].values.length;
   const at = (grid.layers.indexOf(layer) * grid.heads + head) * size;
-  const first = {
+  return {
     ...panels[0],
     title: headName(grid, layer, head),
     values: grid.stack.subarray(at, at + size),
     digest: `${grid.digest} ${at}`,
   };
-  return [first, ...panels.slice(1)];
 }

@@ -13,7 +13,7 @@ export default function mount({ data, parentElement, setStateValue }) {
   const root = /** @type {HTMLElement} */ (parentElement.querySelector(".explorer"));
   const figure = unpack(data);
   let explorer = explorers.get(parentElement);
-  const report = (/** @type {import("./types.js").Selection} */ selection) =>
+  const report = (/** @type {import("./types.js").Selection & {look: import("./types.js").Look}} */ selection) =>
     setStateValue("selection", selection);
   if (explorer?.root === root) {
     explorer.report = report;

@@ -30,6 +30,10 @@ export function unpack(bytes) {
     palettes: {
       sequential: header.palettes.sequential.map(array),
       diverging: header.palettes.diverging.map(array),
+      named: Object.fromEntries(
+        Object.entries(header.palettes.named).map(([name, pair]) => [name, /** @type {number[]} */ (pair).map(array)]),
+      ),
+      lines: header.palettes.lines,
     },
     panels: header.panels.map((/** @type {any} */ panel) => ({
       ...panel,

@@ -7,7 +7,7 @@
  * @param {string} colour - any CSS colour
  * @returns {[number, number, number]}
  */
-function channels(colour) {
+export function channels(colour) {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = 1;
   const context = /** @type {CanvasRenderingContext2D} */ (
@@ -34,9 +34,10 @@ function mixed(front, back, share) {
  *
  * @param {Element} element
  * @param {Figure} figure
+ * @param {string} palette - of weights; the usual one where the figure has none of this name
  * @returns {Theme}
  */
-export function themeOf(element, figure) {
+export function themeOf(element, figure, palette = "") {
   const style = getComputedStyle(element);
   const read = (/** @type {string} */ name, /** @type {string} */ otherwise) =>
     style.getPropertyValue(name).trim() || otherwise;
@@ -58,7 +59,8 @@ export function themeOf(element, figure) {
     sans: read("--st-font", "sans-serif"),
     mono: read("--st-code-font", "monospace"),
     accents: Object.fromEntries(accents),
-    sequential: figure.palettes.sequential[side],
+    sequential: (figure.palettes.named[palette] ?? figure.palettes.sequential)[side],
     diverging: figure.palettes.diverging[side],
+    lines: figure.palettes.lines[side],
   };
 }

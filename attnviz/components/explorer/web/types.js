@@ -7,8 +7,9 @@
  *
  * @typedef {{id: string, title: string, subtitle: string, scale: "weight" | "signed" | "magnitude",
  *   limit: number | null, accent: string, valueName: string, rows: Axis, cols: Axis,
- *   values: Float32Array, blocked: Uint8Array | null, digest: string}} Panel
- *   values and blocked hold rows x cols numbers, row after row.
+ *   values: Float32Array, blocked: Uint8Array | null, digest: string, shared?: number}} Panel
+ *   values and blocked hold rows x cols numbers, row after row. shared: the largest value of the
+ *   maps that this one is compared with, for one scale on all.
  *
  * @typedef {{layers: number[], heads: number, kvHeads: number | null, signed: boolean, size: number,
  *   thumbnails: Uint8Array, digest: string,
@@ -19,25 +20,35 @@
  *
  * @typedef {{title: string, alt: string, settings: string, fileStem: string,
  *   accents: Record<string, [string, string]>,
- *   palettes: {sequential: [Uint8Array, Uint8Array], diverging: [Uint8Array, Uint8Array]},
- *   panels: Panel[], grid: Grid | null, selection: Selection, push: number}} Figure
+ *   palettes: {sequential: [Uint8Array, Uint8Array], diverging: [Uint8Array, Uint8Array],
+ *     named: Record<string, [Uint8Array, Uint8Array]>, lines: [string[], string[]]},
+ *   panels: Panel[], grid: Grid | null, selection: Selection & {look: Look}, push: number}} Figure
  *
  * @typedef {"absolute" | "row" | "log"} ScaleKind
  *
- * @typedef {{scale: ScaleKind | null, hideFirst: boolean, hideSpecial: boolean, metric: string}} Options
- *   scale: how weights are coloured; null leaves it to the size of the map.
+ * @typedef {"matrix" | "lines" | "text" | "compare"} Show
+ *
+ * @typedef {{show: Show, scale: ScaleKind | null, least: number, palette: string, metric: string,
+ *   others: string[], row: boolean, reading: "from" | "to"}} Drawn
+ *   What Look and Options share. scale: how weights are coloured; null leaves it to the size of
+ *   the map. least: weights below are drawn as nothing. others: keys of maps beside the open one.
+ *
+ * @typedef {Drawn & {hide: ("first" | "special")[]}} Look
+ *   How the figure is drawn, as Python and links know it.
+ *
+ * @typedef {Drawn & {hideFirst: boolean, hideSpecial: boolean}} Options
  *
  * @typedef {{rows: Int32Array, cols: Int32Array, hidden: number}} View
  *   The positions that are drawn, in order, and how many are not.
  *
  * @typedef {{lo: number, hi: number, diverging: boolean, rowTop: Float32Array | null,
- *   decades: number}} Range
+ *   decades: number, least: number}} Range
  *   rowTop: each drawn row's own end of the scale, or null where all rows share hi. decades: of a
- *   logarithmic scale, which ends at hi; 0 for a linear one.
+ *   logarithmic scale, which ends at hi; 0 for a linear one. least: values below are drawn as 0.
  *
  * @typedef {{dark: boolean, page: string, surface: string, text: string, muted: string,
  *   line: string, hatch: string, sans: string, mono: string, accents: Record<string, string>,
- *   sequential: Uint8Array, diverging: Uint8Array}} Theme
+ *   sequential: Uint8Array, diverging: Uint8Array, lines: string[]}} Theme
  *
  * @typedef {(text: string, size: number, mono?: boolean) => number} Measure
  *   The width of a text in pixels.

@@ -62,15 +62,18 @@ function rowTops(panel, shown) {
   return tops;
 }
 
+/** @param {Panel} panel @param {View} shown the largest |value| that is drawn */
+export const largest = (panel, shown) => rowTops(panel, shown).reduce((a, b) => Math.max(a, b), 0);
+
 /**
  * How weights are coloured where the reader has not said: on a long row most weights are so small
- * that only their logarithms differ to the eye.
+ * that only their logarithms differ to the eye. (As lines, that many would hide each other.)
  *
  * @param {Panel} panel
  * @param {Options} options
  */
 export const scaleKind = (panel, options) =>
-  options.scale ?? (panel.cols.labels.length > LONG_ROW ? "log" : "absolute");
+  options.scale ?? (panel.cols.labels.length > LONG_ROW && options.show !== "lines" ? "log" : "absolute");
 
 /**
  * What the two ends of the colour scale stand for.
@@ -83,17 +86,18 @@ export const scaleKind = (panel, options) =>
 export function range(panel, shown, options) {
   const diverging = panel.scale === "signed";
   const tops = rowTops(panel, shown);
-  const top = tops.reduce((a, b) => Math.max(a, b), 0) || 1;
+  const top = tops.reduce((a, b) => Math.max(a, b), panel.shared ?? 0) || 1;
   if (panel.scale !== "weight") {
     const hi = panel.limit ?? top;
-    return { lo: diverging ? -hi : 0, hi, diverging, rowTop: null, decades: 0 };
+    return { lo: diverging ? -hi : 0, hi, diverging, rowTop: null, decades: 0, least: 0 };
   }
+  const { least } = options;
   const kind = scaleKind(panel, options);
-  if (kind === "row") return { lo: 0, hi: 1, diverging, rowTop: tops, decades: 0 };
+  if (kind === "row") return { lo: 0, hi: 1, diverging, rowTop: tops, decades: 0, least };
   // With a token hidden, what is left would be pale on the old scale.
   const hi = shown.hidden > 0 ? top : (panel.limit ?? 1);
   const decades = kind === "log" ? DECADES : 0;
-  return { lo: decades ? hi / 10 ** decades : 0, hi, diverging, rowTop: null, decades };
+  return { lo: decades ? hi / 10 ** decades : 0, hi, diverging, rowTop: null, decades, least };
 }
 
 /**
@@ -104,6 +108,7 @@ export function range(panel, shown, options) {
  * @param {number} row - the drawn row
  */
 export function part(value, scale, row) {
+  if (value < scale.least && !scale.diverging) return 0;
   const hi = scale.rowTop ? scale.rowTop[row] || 1 : scale.hi;
   const lo = scale.diverging ? -hi : 0;
   const at = scale.decades

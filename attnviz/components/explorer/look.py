@@ -1,0 +1,77 @@
+"""How a figure is drawn, as a browser or a link says it: what is not understood is the default."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, get_args
+
+from attnviz.figures import palette
+from attnviz.figures.figure import (
+    MOST_OTHERS,
+    ColourScale,
+    Figure,
+    Hidden,
+    Look,
+    Reading,
+    Show,
+)
+
+_LONGEST = 100  # characters of a name
+
+
+def look_of(said: Any) -> Look:
+    """The look in these words (of JSON, or of a link), each part alone falling to its default."""
+    if not isinstance(said, Mapping):
+        return Look()
+    return Look(
+        show=_one_of(said.get("show"), Show, "matrix"),
+        scale=_one_of(said.get("scale"), ColourScale, None),
+        least=_share(said.get("least")),
+        palette=_one_of(said.get("palette"), palette.SEQUENTIAL[1:], ""),
+        metric=_name(said.get("metric")),
+        others=tuple(dict.fromkeys(filter(None, map(_name, _list(said.get("others"))))))[
+            :MOST_OTHERS
+        ],
+        row=said.get("row") is True,
+        reading=_one_of(said.get("reading"), Reading, "from"),
+        hide=tuple(part for part in get_args(Hidden) if part in _list(said.get("hide"))),
+    )
+
+
+def drawable(look: Look, figure: Figure) -> Look:
+    """The same look without a metric or maps that this figure does not have."""
+    metrics = figure.grid.metrics if figure.grid else {}
+    return replace(
+        look,
+        metric=look.metric if look.metric in metrics else "",
+        others=tuple(other for other in look.others if _has(figure, other)),
+    )
+
+
+def _has(figure: Figure, other: str) -> bool:
+    if figure.grid is None:
+        return any(panel.id == other for panel in figure.panels)
+    layer, _, head = other.partition(".")
+    heads = range(figure.grid.thumbnails.shape[1])
+    return layer in map(str, figure.grid.layers) and head in map(str, heads)
+
+
+def _one_of(word: Any, kinds: Any, otherwise: Any) -> Any:
+    known = kinds if isinstance(kinds, tuple) else get_args(kinds)
+    return word if isinstance(word, str) and word in known else otherwise
+
+
+def _share(number: Any) -> float:
+    if type(number) not in (int, float) or not math.isfinite(number):
+        return 0.0
+    return float(number) if 0 <= number <= 1 else 0.0
+
+
+def _name(word: Any) -> str:
+    return word if isinstance(word, str) and len(word) <= _LONGEST else ""
+
+
+def _list(value: Any) -> list[Any]:
+    return list(value)[:50] if isinstance(value, list | tuple) else []

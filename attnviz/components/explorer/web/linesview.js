@@ -1,0 +1,216 @@
+// @ts-check
+/** @import { Axis } from "./types.js" */
+/** @import { Drawing, Marks, ViewHost } from "./lazy.js" */
+import { context2d, sized } from "./canvas.js";
+import { element } from "./dom.js";
+import { moved } from "./keys.js";
+import { shown as shownText } from "./labels.js";
+import { LEVELS, columns, lineHeight, lines, strokeOf } from "./linesplan.js";
+import { strongestKey, strongestQuery } from "./ranked.js";
+import { cell, place, show } from "./readout.js";
+import { TokenList } from "./tokenlist.js";
+import { isBlocked, part } from "./view.js";
+
+const LEAVING = 0.25; // of the strength of a line that stays in the box
+
+/** Two columns of tokens, joined by lines as strong as the weights. */
+export default class LinesView {
+  /** @param {ViewHost} host */
+  constructor(host) {
+    this.host = host;
+    this.title = element("h3", "title");
+    this.subtitle = element("p", "subtitle");
+    this.left = this.side("row");
+    this.right = this.side("col");
+    this.canvas = element("canvas", "", { "aria-hidden": "true" });
+    this.between = element("div", "between", {}, [this.canvas]);
+    this.heads = [element("span", "side-title"), element("span", "side-title")];
+    this.box = element("div", "scroll", { tabindex: "-1" }, [this.left.root, this.between, this.right.root]);
+    this.box.onscroll = () => this.paint();
+    this.readout = element("output", "readout", { "aria-live": "polite" });
+    const words = element("div", "words", {}, [this.title, this.subtitle]);
+    const titles = element("div", "side-titles", {}, this.heads);
+    this.root = element("section", "panel plain lines", {}, [element("header", "", {}, [words]), titles, this.box, this.readout]);
+    /** @type {Marks} */
+    this.marks = { row: -1, col: -1, pinRow: -1, pinCol: -1 };
+    this.written = ["", ""];
+    this.line = 0;
+  }
+
+  /** @param {"row" | "col"} side */
+  side(side) {
+    const list = new TokenList(`side ${side}`, {
+      point: (at) => this.point(side, at),
+      leave: () => this.host.leave(),
+      pin: (at) => this.pin(side, at),
+      clear: () => this.host.clear(),
+      moved: (event, from) => {
+        if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+          (event.key === "ArrowLeft" ? this.left : this.right).root.focus();
+          return null;
+        }
+        return moved(event, { row: from, col: 0 }, list.items.length, 1, 10)?.row ?? null;
+      },
+    });
+    return list;
+  }
+
+  /** @param {Drawing} drawing */
+  update(drawing) {
+    this.drawing = drawing;
+    const { main, maps, shown, measure, maxWidth, maxHeight } = drawing;
+    const { panel } = main;
+    this.title.textContent = maps.length > 1 ? `${maps.length} heads` : main.name;
+    this.subtitle.textContent = panel.subtitle;
+    const widest = Math.max(...[panel.rows, panel.cols].map((axis) => widestOf(axis, measure)));
+    const plan = columns(maxWidth, widest + 24);
+    this.root.style.width = `${plan.width}px`;
+    this.box.style.gridTemplateColumns = `${plan.side}px ${plan.between}px ${plan.side}px`;
+    const room = Math.max(220, maxHeight - 84);
+    const tokens = Math.max(shown.rows.length, shown.cols.length);
+    this.line = lineHeight(room, tokens);
+    const height = Math.min(tokens * this.line, room);
+    this.box.style.setProperty("--line", `${this.line}px`);
+    this.box.style.height = `${height}px`;
+    this.heads[0].textContent = panel.rows.title;
+    this.heads[1].textContent = panel.cols.title;
+    this.write(0, this.left, panel.rows, shown.rows);
+    this.write(1, this.right, panel.cols, shown.cols);
+    sized(this.canvas, plan.between, height, window.devicePixelRatio || 1);
+  }
+
+  /** @param {0 | 1} which @param {TokenList} list @param {Axis} axis @param {Int32Array} positions */
+  write(which, list, axis, positions) {
+    const written = JSON.stringify([axis.labels, Array.from(positions)]);
+    list.root.setAttribute("aria-label", axis.title);
+    if (written === this.written[which]) return;
+    this.written[which] = written;
+    const items = Array.from(positions, (at) => {
+      const label = axis.labels[at];
+      const token = element("bdi", "token", {}, [shownText(label)]);
+      const number = element("span", "position", {}, label === String(at) ? [] : [String(at)]);
+      const parts = which === 0 ? [number, token] : [token, number];
+      return element("div", "", { role: "option" }, parts);
+    });
+    list.root.replaceChildren(...items);
+    list.set(items, positions);
+  }
+
+  /** The row or column that is shown alone, and the cell that is read, as positions. */
+  focus() {
+    const { row, col, pinRow, pinCol } = this.marks;
+    if (row >= 0) return { row, col: -1, cell: col < 0 && row === pinRow ? pinCol : col };
+    if (pinRow >= 0) return { row: pinRow, col: -1, cell: col >= 0 ? col : pinCol };
+    return { row: -1, col, cell: -1 };
+  }
+
+  /** @param {Marks} marks */
+  mark(marks) {
+    this.marks = marks;
+    if (!this.drawing) return;
+    const { panel } = this.drawing.main;
+    const focus = this.focus();
+    this.left.mark(focus.row, marks.pinRow);
+    this.right.mark(focus.row >= 0 ? focus.cell : focus.col, marks.pinCol);
+    show(this.readout, this.say(focus, panel));
+    this.tint(focus);
+    this.paint();
+  }
+
+  /** @param {ReturnType<LinesView["focus"]>} focus @param {import("./types.js").Panel} panel */
+  say({ row, col, cell: key }, panel) {
+    if (row >= 0 && key >= 0) return cell(panel, row, key);
+    if (row >= 0) return place(panel.rows, row, true);
+    if (col >= 0) return place(panel.cols, col, true);
+    return [{ kind: /** @type {const} */ ("word"), text: "Point at a token to see its lines alone; click to keep it." }];
+  }
+
+  /** The tokens that the one alone is joined to, as strongly as their lines. @param {ReturnType<LinesView["focus"]>} focus */
+  tint({ row, col }) {
+    const { maps, shown, scale } = /** @type {Drawing} */ (this.drawing);
+    /** @param {TokenList} list @param {(i: number) => [number, number, number]} cellOf */
+    const shade = (list, cellOf) => {
+      list.items.forEach((item, i) => {
+        const [r, c, drawnRow] = cellOf(i);
+        let [best, colour] = [0, ""];
+        if (r >= 0 && c >= 0) {
+          for (const map of maps) {
+            const at = r * map.panel.cols.labels.length + c;
+            const share = isBlocked(map.panel, at) ? 0 : part(map.panel.values[at], scale, drawnRow);
+            if (share > best) [best, colour] = [share, map.colour];
+          }
+        }
+        const tint = best > 0.01 ? `color-mix(in srgb, ${colour} ${Math.round(best * 45)}%, transparent)` : "";
+        if (item.style.background !== tint) item.style.background = tint;
+      });
+    };
+    const drawnRow = shown.rows.indexOf(row);
+    shade(this.right, (i) => [row, row >= 0 ? shown.cols[i] : -1, drawnRow]);
+    shade(this.left, (i) => [row < 0 && col >= 0 ? shown.rows[i] : -1, col, i]);
+  }
+
+  paint() {
+    if (!this.drawing) return;
+    const { maps, shown, scale } = this.drawing;
+    const { row, col } = this.focus();
+    const alone = { row: shown.rows.indexOf(row), col: shown.cols.indexOf(col) };
+    const { scrollTop } = this.box;
+    const { line } = this;
+    const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    const sight = { first: Math.floor(scrollTop / line) - 1, last: Math.ceil((scrollTop + height) / line) };
+    const context = context2d(this.canvas);
+    context.clearRect(0, 0, width, height);
+    context.lineCap = "round";
+    const all = maps.map(({ panel, colour }) => ({ colour, levels: lines(panel, shown, scale, alone, sight) }));
+    const away = (/** @type {number} */ at) => at < sight.first || at > sight.last;
+    const whole = alone.row >= 0 || alone.col >= 0;
+    for (let level = 1; level <= LEVELS; level += 1) {
+      const { alpha, width: thick } = strokeOf(level);
+      for (const { colour, levels } of all) {
+        // A line that leaves the box is fainter: many queries far below may share one key here.
+        const [inside, leaving] = [new Path2D(), new Path2D()];
+        const pairs = levels[level];
+        for (let i = 0; i < pairs.length; i += 2) {
+          const [r, c] = [pairs[i], pairs[i + 1]];
+          const from = (r + 0.5) * line - scrollTop;
+          const to = (c + 0.5) * line - scrollTop;
+          const path = !whole && (away(r) || away(c)) ? leaving : inside;
+          path.moveTo(3, from);
+          path.bezierCurveTo(width * 0.45, from, width * 0.55, to, width - 3, to);
+        }
+        context.strokeStyle = colour;
+        context.globalAlpha = alpha * LEAVING;
+        context.lineWidth = 0.75;
+        context.stroke(leaving);
+        context.globalAlpha = alpha;
+        context.lineWidth = thick;
+        context.stroke(inside);
+      }
+    }
+    context.globalAlpha = 1;
+  }
+
+  /** @param {"row" | "col"} side @param {number} at */
+  point(side, at) {
+    const { panel } = /** @type {Drawing} */ (this.drawing).main;
+    if (side === "row") this.host.point(panel.id, at, null);
+    else this.host.point(panel.id, null, at);
+  }
+
+  /** @param {"row" | "col"} side @param {number} at */
+  pin(side, at) {
+    const { main, shown } = /** @type {Drawing} */ (this.drawing);
+    const { pinRow } = this.marks;
+    if (side === "row") this.host.pin(main.panel.id, at, strongestKey(main.panel, at, shown.cols));
+    else this.host.pin(main.panel.id, pinRow >= 0 ? pinRow : strongestQuery(main.panel, at, shown.rows), at);
+  }
+}
+
+/** @param {Axis} axis @param {import("./types.js").Measure} measure */
+function widestOf({ labels }, measure) {
+  let widest = 0;
+  for (const label of labels.slice(0, 600)) {
+    widest = Math.max(widest, label.length > 40 ? 400 : measure(shownText(label), 13, true));
+  }
+  return widest + 8 * String(labels.length).length;
+}

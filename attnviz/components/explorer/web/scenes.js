@@ -1,0 +1,177 @@
+// @ts-check
+/** @import { Explorer } from "./explorer.js" */
+/** @import { Pointer } from "./linking.js" */
+/** @import { TokenMap } from "./maps.js" */
+/** @import { Panel, Show } from "./types.js" */
+import { element } from "./dom.js";
+import { shownPanels } from "./heads.js";
+import { LazyViews } from "./lazy.js";
+import { linked } from "./linking.js";
+import { allMaps, mainMap, mapOf, slots } from "./maps.js";
+import { range, view } from "./view.js";
+
+const BARS = 300; // the width of the ranked bars
+const ROOMY = 660; // with as much room they stand beside the picture, not below it
+
+/** Which views of a figure are on the page, and the maps that they show. */
+export class Scenes {
+  /** @param {Explorer} explorer */
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.above = element("div", "above");
+    this.lazy = new LazyViews(
+      {
+        point: (panel, row, col) => explorer.point(panel, row, col),
+        leave: () => explorer.point(null, null, null),
+        pin: (panel, row, col) => explorer.pin(panel, row, col),
+        clear: () => explorer.select({ panel: null, row: null, col: null }),
+        change: (change) => explorer.change(change),
+        also: (key) => explorer.also(key),
+      },
+      () => explorer.draw(),
+    );
+    /** @type {TokenMap | null} */
+    this.main = null;
+    /** @type {(TokenMap & {colour: string})[]} the main one first */
+    this.maps = [];
+    /** @type {Panel[]} drawn as matrices */
+    this.panels = [];
+    /** @type {Show} what is drawn: not yet what was asked for while that is on its way */
+    this.show = "matrix";
+    this.views = { tokens: false, compare: false };
+    this.room = 0;
+  }
+
+  /** What there is to draw now. */
+  update() {
+    const { lazy } = this;
+    const { figure, selection, options, theme } = this.explorer;
+    const main = (this.main = mainMap(figure, selection));
+    const maps = main === null ? 0 : figure.grid?.stack ? figure.grid.heads * figure.grid.layers.length : allMaps(figure, main).length;
+    this.views = { tokens: maps > 0, compare: maps > 1 };
+    const wanted = this.wanted();
+    if (wanted === "matrix" || (wanted === "compare" ? this.load("compare") : lazy.ready(wanted))) this.show = wanted;
+    else if (main === null) this.show = "matrix";
+    this.maps = this.beside(this.show).map((map, i, all) => {
+      const at = slots(all.slice(1).concat(all[0]).map(({ key }) => key), figure.grid?.heads ?? 1, theme.lines.length);
+      return { ...map, colour: theme.lines[at[i === 0 ? all.length - 1 : i - 1]] };
+    });
+    if (this.show === "lines" || this.show === "text") this.panels = [];
+    else if (this.show === "compare" && this.compared) {
+      const [one, other] = this.maps;
+      this.panels = this.compared(one, other, options);
+    } else this.panels = shownPanels(figure, selection);
+  }
+
+  /** @returns {Show} what was asked for, as far as this figure has it */
+  wanted() {
+    const { show } = this.explorer.options;
+    if (!this.views.tokens) return "matrix";
+    return show === "compare" && !this.views.compare ? "matrix" : show;
+  }
+
+  /** @param {"compare"} name */
+  load(name) {
+    if (this.compared) return true;
+    import(`./${name}.js`).then(({ compared }) => {
+      this.compared = /** @type {typeof import("./compare.js").compared} */ (compared);
+      this.explorer.draw();
+    });
+    return false;
+  }
+
+  /** The main map, and those beside it. @param {Show} show @returns {TokenMap[]} */
+  beside(show) {
+    const { main } = this;
+    const { figure, options } = this.explorer;
+    if (main === null) return [];
+    if (show !== "lines" && show !== "compare") return [main];
+    const chosen = options.others.map((key) => mapOf(figure, main, key)).filter((map) => map !== null);
+    if (show === "lines") return [main, ...chosen];
+    const other = chosen[chosen.length - 1] ?? nextOf(allMaps(figure, main), main.key);
+    return other ? [main, other] : [main];
+  }
+
+  /** @param {number} width @returns {number} the width for the picture itself */
+  roomFor(width) {
+    this.room = width;
+    const aside = this.explorer.options.row && this.main !== null && width >= ROOMY;
+    return aside && this.panels.length <= 1 ? width - BARS - 28 : width;
+  }
+
+  /**
+   * The size of one matrix that has the place to itself, and of maps side by side; null leaves it
+   * to the panels.
+   *
+   * @param {number} room @param {number} tall
+   */
+  sizes(room, tall) {
+    if (this.panels.length === 1) return { maxWidth: room, maxHeight: tall, cell: 60 };
+    if (this.show !== "compare") return null;
+    const across = room >= 840 ? 3 : room >= 560 ? 2 : 1;
+    return { maxWidth: Math.floor((room - (across - 1) * 28) / across), maxHeight: tall, cell: 60 };
+  }
+
+  /** @param {number} tall */
+  layOut(tall) {
+    const { options, panels } = this.explorer;
+    const { main, show, lazy } = this;
+    /** @type {Parameters<LazyViews["layOut"]>[0]} */
+    const places = {};
+    if (main !== null) {
+      const several = (show === "lines" || show === "compare") && this.views.compare;
+      if (several && lazy.ready("beside")) places.beside = this.above;
+      if (show === "lines") places.lines = panels;
+      if (show === "text") places.text = panels;
+      if (options.row && lazy.ready("row")) places.row = panels;
+    }
+    this.above.hidden = !places.beside;
+    /** @type {import("./lazy.js").Drawing | null} */
+    let drawing = null;
+    lazy.layOut(places, () => (drawing ??= this.drawing(tall)));
+  }
+
+  /** @param {number} tall @returns {import("./lazy.js").Drawing} */
+  drawing(tall) {
+    const { figure, options, theme, measure } = this.explorer;
+    const main = /** @type {TokenMap} */ (this.main);
+    const shown = view(main.panel, options);
+    return {
+      main,
+      shown,
+      scale: range(main.panel, shown, options),
+      options,
+      theme,
+      measure,
+      maxWidth: this.roomFor(this.room),
+      maxHeight: tall,
+      maps: this.maps,
+      candidates: () => allMaps(figure, main),
+    };
+  }
+
+  /** @param {Pointer | null} pointer @param {Pointer | null} pinned */
+  mark(pointer, pinned) {
+    if (this.main === null) return;
+    const { panel } = this.main;
+    const all = { rows: everyone(panel.rows.labels.length), cols: everyone(panel.cols.labels.length), hidden: 0 };
+    const here = linked(pointer, panel, all);
+    const pin = linked(pinned, panel, all);
+    this.lazy.mark({ ...here, pinRow: pin.row, pinCol: pin.col });
+  }
+}
+
+/** @param {number} n */
+const everyone = (n) => Int32Array.from({ length: n }, (_, i) => i);
+
+/**
+ * The map after this one, or before the last.
+ *
+ * @param {TokenMap[]} maps
+ * @param {string} key
+ * @returns {TokenMap | undefined}
+ */
+function nextOf(maps, key) {
+  const at = maps.findIndex((map) => map.key === key);
+  return maps[at + 1] ?? maps[at - 1];
+}

@@ -1,0 +1,63 @@
+"""How the explorer's figure is drawn, as words of the page's address."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import streamlit as st
+
+from attnviz.components.explorer.look import look_of
+from attnviz.figures.capture import METRICS
+from attnviz.figures.figure import Look
+from attnviz.ui import address
+
+PARTS = ("show", "colours", "min", "palette", "metric", "with", "bars", "read", "hide")
+
+_WORDS = {title: word for word, title in METRICS.items()}
+
+
+def from_url() -> Look:
+    """The look that the address asks for; a word that it does not know counts for nothing."""
+    said = {part: st.query_params.get(part, "") for part in PARTS}
+    return look_of(
+        {
+            "show": said["show"],
+            "scale": said["colours"],
+            "least": _number(said["min"]),
+            "palette": said["palette"],
+            "metric": METRICS.get(said["metric"], said["metric"]),
+            "others": said["with"].split(",", 50),
+            "row": said["bars"] == "1",
+            "reading": said["read"],
+            "hide": said["hide"].split(",", 50),
+        }
+    )
+
+
+def to_url(look: Look) -> None:
+    """Put into the address what differs from how a newcomer sees the figure."""
+    words = {
+        "show": "" if look.show == "matrix" else look.show,
+        "colours": look.scale or "",
+        "min": f"{look.least:g}" if look.least else "",
+        "palette": look.palette,
+        "metric": _WORDS.get(look.metric, look.metric),
+        "with": ",".join(look.others),
+        "bars": "1" if look.row else "",
+        "read": "" if look.reading == "from" else look.reading,
+        "hide": ",".join(look.hide),
+    }
+    for part in PARTS:
+        address.write(part, words[part] or None)
+
+
+def _number(word: str) -> Any:
+    if not re.fullmatch(r"[0-9.eE-]{1,12}", word):
+        return None
+    try:
+        number = float(word)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

@@ -1,0 +1,83 @@
+"""How the figure is drawn, to the address and back."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.figures.figure import Look
+
+FULL = Look(
+    show="compare",
+    scale="log",
+    least=0.05,
+    palette="grey",
+    metric="Entropy (nats)",
+    others=("5.1", "3.4"),
+    row=True,
+    reading="to",
+    hide=("first", "special"),
+)
+WORDS = {
+    "show": "compare",
+    "colours": "log",
+    "min": "0.05",
+    "palette": "grey",
+    "metric": "entropy",
+    "with": "5.1,3.4",
+    "bars": "1",
+    "read": "to",
+    "hide": "first,special",
+}
+
+
+def _page() -> None:
+    import streamlit as st
+
+    from attnviz.ui import look
+
+    st.session_state["got"] = asked = look.from_url()
+    look.to_url(st.session_state.get("set", asked))
+
+
+def _run(**query: str) -> AppTest:
+    app = AppTest.from_function(_page, default_timeout=10)
+    app.query_params.update(query)
+    app.run()
+    assert not app.exception
+    return app
+
+
+def _words(app: AppTest) -> dict[str, str]:
+    return {
+        key: value if isinstance(value, str) else value[0]
+        for key, value in app.query_params.items()
+    }
+
+
+def test_the_address_gives_the_look_and_keeps_it() -> None:
+    app = _run(**WORDS)
+    assert app.session_state["got"] == FULL
+    assert _words(app) == WORDS
+
+
+def test_a_newcomers_look_leaves_the_address_bare() -> None:
+    app = _run(**WORDS)
+    app.session_state["set"] = Look()
+    app.run()
+    assert not app.query_params
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"show": "lecture", "colours": "<script>", "palette": "../../x", "read": "9"},
+        {"min": "1e999"},
+        {"min": "nan"},
+        {"min": "-0.5"},
+        {"min": "9" * 10_000},
+        {"min": "٠.٥"},
+        {"with": "," * 10_000, "hide": "x" * 10_000, "bars": "true"},
+        {"metric": "m" * 10_000},
+    ],
+)
+def test_what_an_address_should_not_say_counts_for_nothing(query: dict[str, str]) -> None:
+    assert _run(**query).session_state["got"] == Look()
