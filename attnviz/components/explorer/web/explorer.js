@@ -2,14 +2,16 @@
 /** @import { Figure, Options, Panel, Selection } from "./types.js" */
 /** @import { Pointer } from "./linking.js" */
 import { measurer } from "./canvas.js";
+import { Depot } from "./depot.js";
 import { element } from "./dom.js";
 import { plateOf } from "./exporting.js";
 import { isFlat } from "./gridplan.js";
 import { GridView } from "./gridview.js";
 import { openHead, shownPanels } from "./heads.js";
 import { linked } from "./linking.js";
-import { PanelView, cellFor } from "./panelview.js";
+import { PanelView } from "./panelview.js";
 import { roomBelow } from "./room.js";
+import { cellFor } from "./scene.js";
 import { themeOf } from "./theme.js";
 import { Toolbar } from "./toolbar.js";
 
@@ -46,6 +48,7 @@ export class Explorer {
     this.views = new Map();
     /** @type {GridView | null} */
     this.grid = null;
+    this.depot = new Depot(() => this.draw(), (note) => this.hear(note));
     this.toolbar = new Toolbar((change) => this.change(change));
     this.panels = element("div", "panels");
     this.stage = element("div", "stage", {}, [this.panels]);
@@ -68,7 +71,7 @@ export class Explorer {
       this.push = figure.push;
     }
     this.pointer = null;
-    this.root.classList.remove("waiting");
+    this.depot.serve(figure);
     this.root.setAttribute("role", "figure");
     this.root.setAttribute("aria-label", figure.alt);
     this.draw();
@@ -93,6 +96,7 @@ export class Explorer {
       this.frame = 0;
       if (this.root.clientWidth === 0) return;
       const start = performance.now();
+      this.root.classList.toggle("waiting", this.depot.await(this.selection));
       this.layOut();
       this.markAll();
       this.generation += 1;
@@ -166,7 +170,7 @@ export class Explorer {
     return fits ? width - used - 32 : width;
   }
 
-  /** @param {import("./panelview.js").Given} given */
+  /** @param {import("./scene.js").Given} given */
   add(given) {
     const host = {
       point: this.point.bind(this),
@@ -226,18 +230,36 @@ export class Explorer {
     const now = openHead(this.figure, this.selection);
     if (grid) this.selection = { ...this.selection, ...now };
     const moved = before.layer !== now.layer || before.head !== now.head;
-    // A map that only the server has is asked for at once.
-    const waiting = moved && grid !== null && !grid.stack;
-    if (waiting) this.root.classList.add("waiting");
     this.draw();
+    // Where nothing on the page depends on it, the head is the browser's own business.
+    if (moved && this.depot.quiet && Object.keys(change).every((part) => part === "layer" || part === "head")) {
+      this.depot.address(now.layer, now.head);
+      return;
+    }
+    // A map that only another run of the page has is asked for at once.
+    const waiting = moved && grid !== null && !grid.stack && !this.figure.held;
+    if (waiting) this.root.classList.add("waiting");
+    this.tell(waiting ? 0 : REPORT_AFTER);
+  }
+
+  /** @param {number} after - ms */
+  tell(after) {
     clearTimeout(this.timer);
-    const after = waiting ? 0 : REPORT_AFTER;
     this.timer = window.setTimeout(() => this.report({ ...this.selection }), after);
+  }
+
+  /** @param {import("./wire.js").Note} note - the page has run, perhaps without knowing the head */
+  hear({ known }) {
+    const open = openHead(this.figure, this.selection);
+    const theirs = openHead(this.figure, known);
+    if (open.layer !== theirs.layer || open.head !== theirs.head) this.tell(0);
+    this.draw();
   }
 
   stop() {
     clearTimeout(this.timer);
     cancelAnimationFrame(this.frame);
+    this.depot.leave();
     this.watcher.disconnect();
   }
 }

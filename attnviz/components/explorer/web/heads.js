@@ -27,7 +27,8 @@ export function openHead({ grid }, { layer, head }) {
 }
 
 /**
- * The panels as they are drawn: of a stack, the first one holds the open head's map.
+ * The panels as they are drawn: of a stack, or of heads that can be asked for, the first one holds
+ * the open head's map.
  *
  * @param {Figure} figure
  * @param {Selection} selection
@@ -35,8 +36,9 @@ export function openHead({ grid }, { layer, head }) {
  */
 export function shownPanels(figure, selection) {
   const { panels, grid } = figure;
-  if (!grid?.stack || panels.length === 0) return panels;
   const { layer, head } = openHead(figure, selection);
+  if (figure.held) return [figure.held(layer, head), ...panels.slice(1)];
+  if (!grid?.stack || panels.length === 0) return panels;
   const size = panels[0].values.length;
   const at = (grid.layers.indexOf(layer) * grid.heads + head) * size;
   const first = {
