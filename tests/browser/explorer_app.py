@@ -6,8 +6,8 @@ Run with `streamlit run tests/browser/explorer_app.py`, from any folder.
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any

@@ -21,11 +21,11 @@ def made_up(
     generator = torch.Generator().manual_seed(seed)
     streamed = []
     for index in range(n_layers):
-        walk = torch.randn(n_heads, n_tokens, 16, generator=generator).cumsum(1) / 6
+        walk = torch.randn(n_heads, n_tokens, 16, generator=generator).cumsum(1) / 12
         queries = torch.randn(n_heads, n_tokens, 16, generator=generator) + walk
         keys = torch.randn(1, n_tokens, 16, generator=generator) + walk[:1]
         layer = Layer(index, "full", "MadeUp", n_heads, 1)
-        record = LayerRecord(layer, queries, keys, 0.25, MaskRule(causal))
+        record = LayerRecord(layer, queries, keys, 0.12, MaskRule(causal))
         streamed.append(stream(record, 32))
     records = {number: each.record for number, each in enumerate(streamed)}
     labels = tuple(WORDS[place % len(WORDS)] for place in range(n_tokens))

@@ -8,7 +8,7 @@ import { ofBlocks, pixelsOf, placesOf, pooled, words } from "./pixels.js";
  * beyond the map), and how many cells share one of its pixels.
  *
  * @typedef {{map: Pixels, row: number, col: number, rows: number, cols: number,
- *   share: {down: number, across: number}}} Layer
+ *   share: {down: number, across: number, even: boolean}}} Layer
  *
  * @typedef {{panel: Panel, shown: View, scale: Range, theme: Theme, ratio: number}} Look
  */
@@ -102,6 +102,7 @@ export class Layers {
         share: {
           down: Math.ceil(places.height / few.height) * block,
           across: Math.ceil(places.width / few.width) * block,
+          even: places.height % few.height === 0 && places.width % few.width === 0,
         },
       };
       this.made.set(key, layer);
@@ -123,7 +124,7 @@ export class Layers {
         col: cols[0],
         rows: height * block,
         cols: width * block,
-        share: { down: block, across: block },
+        share: { down: block, across: block, even: true },
       };
       this.tiles.set(values, layer);
     }
@@ -137,6 +138,7 @@ export class Layers {
  * @param {Layer[]} layers
  */
 export function sharing(layers) {
-  const { down, across } = layers[layers.length - 1].share;
-  return down * across > 1 ? `each pixel is the largest of ${down} × ${across} cells` : "";
+  const { down, across, even } = layers[layers.length - 1].share;
+  if (down * across === 1) return "";
+  return `each pixel is the largest of ${even ? "" : "up to "}${down} × ${across} cells`;
 }

@@ -39,12 +39,12 @@ export function paintOverlay(context, { panel, shown, plan, theme, measure }, ma
   const chip = (/** @type {string} */ text) => elided(shownText(text), 150, plan.labelSize, measure);
   if (row >= 0) {
     const position = shown.rows[row];
-    const text = chip(labelOf(panel.rows.labels[position], position, plan.rowStep));
+    const text = chip(labelOf(panel.rows.labels[position], position, plan.rowStep > 1 || plan.zoom > 1));
     rowChip(context, text, plan, theme, measure, within(top(row + 0.5), y, h));
   }
   if (col >= 0) {
     const position = shown.cols[col];
-    const text = chip(labelOf(panel.cols.labels[position], position, plan.colStep));
+    const text = chip(labelOf(panel.cols.labels[position], position, plan.colStep > 1 || plan.zoom > 1));
     colChip(context, text, plan, theme, measure, within(left(col + 0.5), x, w));
   }
 }
@@ -55,9 +55,9 @@ const seen = (at, first, length) => (at + 1 > first && at < first + length ? at 
 /** @param {number} at @param {number} start @param {number} length */
 const within = (at, start, length) => Math.min(Math.max(at, start), start + length);
 
-/** @param {string} label @param {number} position @param {number} step - every how many have one */
-function labelOf(label, position, step) {
-  return step > 1 && label !== String(position) ? `${position} ${label}` : label;
+/** @param {string} label @param {number} position @param {boolean} numbered */
+function labelOf(label, position, numbered) {
+  return numbered && label !== String(position) ? `${position} ${label}` : label;
 }
 
 /**

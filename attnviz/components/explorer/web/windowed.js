@@ -21,13 +21,13 @@ export function windowed(whole, { zoom, row, col }, { panel, shown, measure }) {
   const { labelSize, x, y, w } = whole;
   const fit = fitted(labelSize, measure);
   const rowStep = stride(Math.ceil(nRows), cellH, labelSize + 2);
-  const rowTicks = ticks(panel.rows.labels, shown.rows, rowStep, row, row + nRows);
+  const rowTicks = ticks(panel.rows.labels, shown.rows, rowStep, row, row + nRows, true);
   const above = y - TITLE - GAP; // the height that the labels have
-  const labels = ticks(panel.cols.labels, shown.cols, 1, col, col + nCols);
+  const labels = ticks(panel.cols.labels, shown.cols, 1, col, col + nCols, true);
   const flat = cellW >= 16 && widest(labels, cellW, labelSize, measure) <= cellW - 6;
   const slanted = !flat && cellW >= 20;
   const colStep = stride(Math.ceil(nCols), cellW, slanted || flat ? 1 : labelSize + 2);
-  const columns = ticks(panel.cols.labels, shown.cols, colStep, col, col + nCols);
+  const columns = ticks(panel.cols.labels, shown.cols, colStep, col, col + nCols, true);
   const long = slanted ? (above - 6) / Math.sin(-SLANT) : above;
   /** @param {Tick} tick */
   const room = ({ at }) => {
