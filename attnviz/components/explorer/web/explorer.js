@@ -12,10 +12,10 @@ import { linked } from "./linking.js";
 import { PanelView } from "./panelview.js";
 import { roomBelow } from "./room.js";
 import { cellFor } from "./scene.js";
+import { Telling } from "./telling.js";
 import { themeOf } from "./theme.js";
 import { Toolbar } from "./toolbar.js";
 
-const REPORT_AFTER = 150; // ms of rest before a selection goes to Python
 const NOTHING = { panel: null, row: null, col: null };
 const IDLE = /** @type {import("./readout.js").Piece[]} */ ([
   { kind: "word", text: "Point at a cell to read it; click to keep it." },
@@ -41,14 +41,14 @@ export class Explorer {
     this.push = -1;
     this.frame = 0;
     this.generation = 0;
-    this.timer = 0;
     this.width = 0;
     this.tall = 0;
     /** @type {Map<string, PanelView>} */
     this.views = new Map();
     /** @type {GridView | null} */
     this.grid = null;
-    this.depot = new Depot(() => this.draw(), (note) => this.hear(note));
+    this.telling = new Telling(this);
+    this.depot = new Depot(() => this.draw(), (note) => this.telling.hear(note));
     this.toolbar = new Toolbar((change) => this.change(change));
     this.panels = element("div", "panels");
     this.stage = element("div", "stage", {}, [this.panels]);
@@ -227,37 +227,13 @@ export class Explorer {
     const { grid } = this.figure;
     const before = openHead(this.figure, this.selection);
     this.selection = { ...this.selection, ...change };
-    const now = openHead(this.figure, this.selection);
-    if (grid) this.selection = { ...this.selection, ...now };
-    const moved = before.layer !== now.layer || before.head !== now.head;
+    if (grid) this.selection = { ...this.selection, ...openHead(this.figure, this.selection) };
     this.draw();
-    // Where nothing on the page depends on it, the head is the browser's own business.
-    if (moved && this.depot.quiet && Object.keys(change).every((part) => part === "layer" || part === "head")) {
-      this.depot.address(now.layer, now.head);
-      return;
-    }
-    // A map that only another run of the page has is asked for at once.
-    const waiting = moved && grid !== null && !grid.stack && !this.figure.held;
-    if (waiting) this.root.classList.add("waiting");
-    this.tell(waiting ? 0 : REPORT_AFTER);
-  }
-
-  /** @param {number} after - ms */
-  tell(after) {
-    clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => this.report({ ...this.selection }), after);
-  }
-
-  /** @param {import("./wire.js").Note} note - the page has run, perhaps without knowing the head */
-  hear({ known }) {
-    const open = openHead(this.figure, this.selection);
-    const theirs = openHead(this.figure, known);
-    if (open.layer !== theirs.layer || open.head !== theirs.head) this.tell(0);
-    this.draw();
+    this.telling.changed(change, before);
   }
 
   stop() {
-    clearTimeout(this.timer);
+    this.telling.stop();
     cancelAnimationFrame(this.frame);
     this.depot.leave();
     this.watcher.disconnect();
