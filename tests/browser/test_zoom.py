@@ -57,8 +57,9 @@ def in_sight(page: Page) -> None:
 
 
 def exact_parts(explorer: Explorer, panel: str) -> None:
-    explorer.settled()
-    explorer.page.wait_for_timeout(150)  # wheel events arrive when they like
+    before = None
+    while before != (before := window(explorer, panel)):  # wheel events arrive when they like
+        explorer.page.wait_for_timeout(250)
     explorer.page.wait_for_function(
         f"() => ({FIND})().__explorer.views.get('{panel}').viewport.missing() === null"
     )
@@ -209,7 +210,8 @@ def test_exact_parts_come_with_zooming_and_equal_the_weights(
     page.keyboard.up("Control")
     exact_parts(explorer, "weights")
     made = plan(explorer, "weights")
-    first, left = int(made["row"]) + 1, int(made["col"]) + 1
+    # The map's top is above the screen.
+    first, left = int(made["row"] + 0.6 * made["nRows"]), int(made["col"]) + 1
     weights = capture.weights(0, 0)
     shown = explorer.ask(
         "(({host, scene: {panel}}) => panel.source.tiles().filter(t => t.block === 1)"
@@ -220,9 +222,10 @@ def test_exact_parts_come_with_zooming_and_equal_the_weights(
         part = weights[slice(*rows), slice(*cols)]
         np.testing.assert_allclose(np.reshape(values, part.shape), part, atol=1e-6)
     for row, col in ((first, left), (first + 3, left + 2)):
-        explorer.hover("weights", row, col)
+        said = explorer.hover("weights", row, col)
         value = page.locator(".panel .cell").get_attribute("data-value")
-        assert abs(float(value or "nan") - weights[row, col]) <= 1e-6
+        assert value, (said, made, row, col)
+        assert abs(float(value) - weights[row, col]) <= 1e-6
     page.wait_for_function(
         f"() => ({FIND})().querySelector('.panel .readout').textContent.includes('rank')"
     )
