@@ -35,13 +35,18 @@ METRICS = {
 class Maps(Protocol):
     """What this figure needs of a capture; a recorded one has it without torch."""
 
-    model_name: str
-    text: str
-    tokens: Sequence[str]
-    token_details: Sequence[str]
-    special: Sequence[bool]
-    layers: Sequence[Any]
-
+    @property
+    def model_name(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def tokens(self) -> Sequence[str]: ...
+    @property
+    def token_details(self) -> Sequence[str]: ...
+    @property
+    def special(self) -> Sequence[bool]: ...
+    @property
+    def layers(self) -> Sequence[Any]: ...
     def weights(
         self, layer: int, head: int, rows: slice | None = None, cols: slice | None = None
     ) -> np.ndarray: ...

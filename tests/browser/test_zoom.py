@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, WebSocket
 
 from attnviz.models.captures import Capture
 from tests.browser import explorer_app
@@ -247,13 +247,12 @@ def test_exact_parts_come_with_zooming_and_equal_the_weights(
 
 def test_heads_fetched_before_are_switched_without_a_frame(page: Page, opened: Open) -> None:
     frames: list[tuple[str, int]] = []
-    page.on(
-        "websocket",
-        lambda socket: (
-            socket.on("framesent", lambda data: frames.append(("sent", len(data)))),
-            socket.on("framereceived", lambda data: frames.append(("received", len(data)))),
-        ),
-    )
+
+    def watch(socket: WebSocket) -> None:
+        socket.on("framesent", lambda data: frames.append(("sent", len(data))))
+        socket.on("framereceived", lambda data: frames.append(("received", len(data))))
+
+    page.on("websocket", watch)
     explorer = opened(f"deep&n={N}")
     for layer, head in ((0, 1), (1, 2)):
         frames.clear()

@@ -111,7 +111,7 @@ function frame(given, rowStepBefore, colStepBefore) {
   const mostZoom = Math.min(cellW, cellH) < NUMBERS ? Math.max(1, MOST_CELL / Math.max(cellW, cellH)) : 1;
   const shared = panel.block > 1 || Math.min(cellW, cellH) * ratio < 1;
   const note = shared ? 16 : 0;
-  const barW = Math.min(150, Math.max(110, w - swatches * SWATCH));
+  const barW = 150; // room for both its ends and its name
   const beside = swatches > 0 && x + barW + swatches * SWATCH <= maxWidth;
   const legendW = beside ? barW + swatches * SWATCH : Math.max(barW, swatches * SWATCH);
   const right = Math.max(w + Math.max(2, overhang - cellW / 2), legendW, note && NOTE);

@@ -8,7 +8,7 @@ import { range, scaleKind, view } from "./view.js";
 import { windowed } from "./windowed.js";
 
 const SAVE = 92; // the menu beside the title, and the accent before it
-const BAR = 36; // the zoom's buttons, below a map that can be zoomed
+const BAR = 54; // the zoom's buttons and their line, below a map that can be zoomed
 
 /**
  * @typedef {{panel: Panel, options: Options, theme: Theme, measure: Measure, maxWidth: number,
