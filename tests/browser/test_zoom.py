@@ -48,7 +48,8 @@ def middle(
         f"(({{base, scene: {{plan}}}}) => {{ const b = base.getBoundingClientRect(); "
         f"return [b.left + plan.x, b.top + plan.y, plan.w, plan.h]; }})({VIEW.format(panel=panel)})"
     )
-    return box[0] + right * box[2], box[1] + down * box[3]
+    # Whole pixels: a wheel event has no parts of one.
+    return int(box[0] + right * box[2]), int(box[1] + down * box[3])
 
 
 def in_sight(page: Page) -> None:

@@ -36,14 +36,15 @@ def explorer(
     to the browser, which writes it into the address and tells Python with the next run.
     """
     data, current = payload(figure, key=key, selection=selection)
-    mounted()(
-        key=key,
-        data=data,
-        height="content" if height is None else height,
-        on_selection_change=lambda: None,
-    )
-    if source is not None:
-        wire.lay(key, source, known=current, quiet=quiet)
+    with st.container(gap=None):  # the wire has no height, and leaves no gap
+        mounted()(
+            key=key,
+            data=data,
+            height="content" if height is None else height,
+            on_selection_change=lambda: None,
+        )
+        if source is not None:
+            wire.lay(key, source, known=current, quiet=quiet)
     return current
 
 

@@ -43,11 +43,10 @@ export default function mount({ data, parentElement, setStateValue, setTriggerVa
   };
 }
 
-/** @param {HTMLElement} root - of a mount without a picture: neither it nor a gap for it shows */
+/** @param {HTMLElement} root - of a mount without a picture */
 function hide(root) {
   root.className = "explorer-wire";
   const shadow = root.getRootNode();
-  const host = shadow instanceof ShadowRoot ? shadow.host : root;
-  const box = /** @type {HTMLElement | null} */ (host.closest('[data-testid="stElementContainer"]'));
-  if (box) box.style.display = "none";
+  // The host and nothing around it: Streamlit gives the boxes around it to other elements later.
+  if (shadow instanceof ShadowRoot) /** @type {HTMLElement} */ (shadow.host).style.display = "none";
 }
