@@ -59,7 +59,7 @@ def settings() -> Settings:
         device=os.environ.get("ATTNVIZ_DEVICE", "").strip() or "auto",
         hub=_flag("ATTNVIZ_HUB", True),
         model_dirs=tuple(Path(part) for part in dirs.split(os.pathsep) if part),
-        max_tokens=_number("ATTNVIZ_MAX_TOKENS", int, 2048),
+        max_tokens=_number("ATTNVIZ_MAX_TOKENS", int, 8192),
         max_characters=_number("ATTNVIZ_MAX_CHARACTERS", int, 50_000),
         memory_gib=_number("ATTNVIZ_MEMORY_GIB", float, inf),
         max_models=_number("ATTNVIZ_MAX_MODELS", int, 3),

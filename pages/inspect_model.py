@@ -7,7 +7,7 @@ from attnviz.errors import AttnvizError
 from attnviz.figures import capture as figures
 from attnviz.jobs import CaptureJob
 from attnviz.models import catalog
-from attnviz.ui import controls, inspect_panels, page, selection, work
+from attnviz.ui import controls, inspect_panels, maps, page, selection, work
 
 OTHER = "other"
 SENTENCE = "The keys to the cabinet are on the table, because the cat sat on the mat."
@@ -34,8 +34,9 @@ with left:
 with right:
     text = controls.text("Text", key="text", default=SENTENCE, height=68)
 
+job = CaptureJob(name, text)
 try:
-    capture = work.result_of(CaptureJob(name, text))
+    capture = work.result_of(job)
 except AttnvizError as problem:
     page.error(problem)
     st.stop()
@@ -48,18 +49,7 @@ chosen = selection.current(
     default=default,
     panel="weights",
 )
-start = 0
-if capture.n_tokens > figures.LONGEST_SIDE:
-    start = controls.ladder(
-        "First token of the large map",
-        figures.windows(capture.n_tokens),
-        key="start",
-        default=0,
-        help=f"The large map shows {figures.LONGEST_SIDE} tokens at a time, each weight exact.",
-    )
-figure = figures.capture_figure(capture, chosen.layer, chosen.head, start=start)
-chosen = explorer(figure, key="inspect", selection=chosen)
-selection.keep(chosen, default=default)
+picture = st.container()
 st.text(capture.check.sentence)
 for note in capture.notes:
     st.text(note)
@@ -68,6 +58,17 @@ page.caution("not_explanation", "head_role")
 section = controls.section(
     {"next": "What comes next", "heads": "All heads as a table", "files": "Numbers out"}
 )
+figure = maps.figure_of("inspect", job, capture, chosen)
+with picture:
+    # Predictions are of no head: with them alone below, heads are the browser's own business.
+    chosen = explorer(
+        figure,
+        key="inspect",
+        selection=chosen,
+        source=maps.source_of(job),
+        quiet=section == "next",
+    )
+selection.keep(chosen, default=default)
 if section == "next":
     inspect_panels.predictions(capture)
 if section == "heads":

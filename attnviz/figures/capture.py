@@ -8,13 +8,18 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float32
 
+from attnviz.errors import AttnvizError
 from attnviz.figures.figure import Axis, Figure, Grid, Panel
+from attnviz.figures.parts import Part, Request
 
 STACK_BYTES = 2_000_000
 """Below this, all maps travel at once and switching heads needs no server."""
 
 LONGEST_SIDE = 768
-"""Tokens a side of the large map; of a longer text one window is shown at a time."""
+"""Tokens a side of a map that is sent whole; of a longer text an overview is."""
+
+OVERVIEW_SIDE = 512
+"""Cells a side, at most, of an overview and of any one part that is asked for: a mebibyte."""
 
 METRICS = {
     "entropy": "Entropy (nats)",
@@ -30,19 +35,33 @@ METRICS = {
 class Maps(Protocol):
     """What this figure needs of a capture; a recorded one has it without torch."""
 
-    model_name: str
-    text: str
-    tokens: Sequence[str]
-    token_details: Sequence[str]
-    special: Sequence[bool]
-    layers: Sequence[Any]
-
+    @property
+    def model_name(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def tokens(self) -> Sequence[str]: ...
+    @property
+    def token_details(self) -> Sequence[str]: ...
+    @property
+    def special(self) -> Sequence[bool]: ...
+    @property
+    def layers(self) -> Sequence[Any]: ...
     def weights(
         self, layer: int, head: int, rows: slice | None = None, cols: slice | None = None
     ) -> np.ndarray: ...
     def blocked(
         self, layer: int, rows: slice | None = None, cols: slice | None = None
     ) -> np.ndarray: ...
+    def largest(
+        self,
+        layer: int,
+        head: int,
+        block: int,
+        rows: slice | None = None,
+        cols: slice | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]: ...
+    def tops(self, layer: int, head: int) -> np.ndarray: ...
     def overview(self, size: int = 32) -> np.ndarray: ...
     def metrics(self) -> Any: ...
 
@@ -75,19 +94,21 @@ def default_head(capture: Maps) -> tuple[int, int]:
     return int(frame["layer"][best]), int(frame["head"][best])
 
 
-def windows(n_tokens: int) -> list[int]:
-    """Where the large map of a long text may begin: half a window apart, the last one flush."""
-    last = max(n_tokens - LONGEST_SIDE, 0)
-    return sorted({*range(0, last, LONGEST_SIDE // 2), last})
+def block_of(n_tokens: int) -> int:
+    """Cells a side that share one of the map as it is sent first; 1: it is sent whole."""
+    block = 1
+    while n_tokens > (LONGEST_SIDE if block == 1 else OVERVIEW_SIDE * block):
+        block *= 2
+    return block
 
 
-def _axis(capture: Maps, name: str, title: str, span: slice) -> Axis:
+def _axis(capture: Maps, name: str, title: str) -> Axis:
     return Axis(
         name=name,
         title=title,
-        labels=tuple(capture.tokens[span]),
-        details=tuple(capture.token_details[span]),
-        special=tuple(bool(flag) for flag in capture.special[span]),
+        labels=tuple(capture.tokens),
+        details=tuple(capture.token_details),
+        special=tuple(bool(flag) for flag in capture.special),
     )
 
 
@@ -106,28 +127,55 @@ def _metric_grids(capture: Maps) -> dict[str, Float32[np.ndarray, "layers heads"
     return grids
 
 
-def capture_figure(capture: Maps, layer: int, head: int, *, start: int = 0) -> Figure:
-    """All heads as thumbnails, and the map of one head exactly.
+def whole(capture: Maps, layer: int, head: int) -> Part:
+    """One head's map as it is first sent: exact, or of a long text an overview."""
+    block = block_of(len(capture.tokens))
+    if block == 1:
+        return Part(capture.weights(layer, head), capture.blocked(layer))
+    values, blocked = capture.largest(layer, head, block)
+    return Part(values, blocked, block=block, tops=capture.tops(layer, head))
 
-    layer is the true layer index. Of a text longer than LONGEST_SIDE tokens the large map shows
-    the window that begins at token `start`, on both axes.
+
+def part(capture: Maps, request: Request) -> Part:
+    """What a browser asks for: a head's map, or a span of it at some resolution.
+
+    Any client may ask for anything. Raises AttnvizError for a head or span that is not there,
+    and for more than OVERVIEW_SIDE**2 cells.
+    """
+    known = next((one for one in captured(capture) if one.index == request.layer), None)
+    if known is None or not 0 <= request.head < known.n_heads:
+        raise AttnvizError(
+            f"Layer {request.layer}, head {request.head} has no map; expected layers "
+            f"{layers(capture)[0]} to {layers(capture)[-1]} and their heads."
+        )
+    if request.rows is None or request.cols is None:
+        return whole(capture, request.layer, request.head)
+    request.check(len(capture.tokens), coarsest=block_of(len(capture.tokens)), most=OVERVIEW_SIDE)
+    rows, cols = slice(*request.rows), slice(*request.cols)
+    if request.block == 1:
+        values = capture.weights(request.layer, request.head, rows=rows, cols=cols)
+        return Part(values, capture.blocked(request.layer, rows=rows, cols=cols))
+    return Part(
+        *capture.largest(request.layer, request.head, request.block, rows=rows, cols=cols),
+        block=request.block,
+    )
+
+
+def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
+    """All heads as thumbnails, and the map of one head, exact up to LONGEST_SIDE tokens.
+
+    layer is the true layer index. Of a longer text the map is an overview; part() has the rest.
     """
     n_tokens = len(capture.tokens)
-    span = slice(start, min(start + LONGEST_SIDE, n_tokens))
     indices, heads = layers(capture), n_heads(capture)
-    rows = _axis(capture, "query", "query: attends from", span)
-    cols = _axis(capture, "key", "key: attends to", span)
+    rows = _axis(capture, "query", "query: attends from")
+    cols = _axis(capture, "key", "key: attends to")
 
     stack = None
     if _alike(capture) and len(indices) * heads * n_tokens**2 * 4 <= STACK_BYTES:
         stack = np.stack([np.stack([capture.weights(i, h) for h in range(heads)]) for i in indices])
-    values = capture.weights(layer, head, rows=span, cols=span)
-    blocked = capture.blocked(layer, rows=span, cols=span)
+    shown = whole(capture, layer, head)
 
-    whole = n_tokens <= LONGEST_SIDE
-    subtitle = f"softmax weights, {values.shape[0]} × {values.shape[1]}" + (
-        "" if whole else f", tokens {span.start} to {span.stop - 1} of {n_tokens}"
-    )
     return Figure(
         title=capture.model_name,
         alt=(
@@ -138,12 +186,14 @@ def capture_figure(capture: Maps, layer: int, head: int, *, start: int = 0) -> F
             Panel(
                 id="weights",
                 title=f"Layer {layer}, head {head}",
-                values=values,
+                values=shown.values,
                 rows=rows,
                 cols=cols,
                 scale="weight",
-                blocked=blocked if blocked.any() else None,
-                subtitle=subtitle,
+                blocked=shown.blocked if shown.blocked.any() else None,
+                subtitle=f"softmax weights, {n_tokens:,} × {n_tokens:,}",
+                block=shown.block,
+                tops=shown.tops,
             ),
         ),
         grid=Grid(
@@ -152,6 +202,7 @@ def capture_figure(capture: Maps, layer: int, head: int, *, start: int = 0) -> F
             metrics=_metric_grids(capture),
             stack=stack,
             kv_heads=captured(capture)[0].n_kv_heads if _alike(capture) else None,
+            first=(layer, head) if stack is None else None,
         ),
         settings=f"{capture.model_name}, {n_tokens} tokens",
         file_stem=f"{capture.model_name}_attention",

@@ -57,26 +57,39 @@ class Axis:
 
 @dataclass(frozen=True)
 class Panel:
-    """One matrix to draw: rows run down, columns run right, the origin is top left."""
+    """One matrix to draw: rows run down, columns run right, the origin is top left.
+
+    A matrix too large to send whole is an overview: block > 1, and each of values is the largest
+    of block x block cells, the last blocks being cut; blocked says where all of them are masked,
+    and tops gives each row's largest value. Exact parts are asked for as a reader zooms in.
+    """
 
     id: str  # a stable word: it appears in links and file names
     title: str
-    values: Float32[np.ndarray, "rows cols"]  # NaN: undefined there
+    values: Float32[np.ndarray, "down across"]  # NaN: undefined there
     rows: Axis
     cols: Axis
     scale: Scale = "weight"
-    blocked: Bool[np.ndarray, "rows cols"] | None = None  # True: masked, drawn hatched
+    blocked: Bool[np.ndarray, "down across"] | None = None  # True: masked, drawn hatched
     subtitle: str = ""  # plain text: the shape, the formula
     accent: Accent = "plain"
     limit: float | None = None  # a fixed end of the colour scale, for panels to be compared
     value_name: str = ""  # what one cell is called; "" means weight or value, by the scale
+    block: int = 1
+    tops: Float32[np.ndarray, " rows"] | None = None
 
     def __post_init__(self) -> None:
-        expected = (len(self.rows.labels), len(self.cols.labels))
-        if 0 in expected:
+        sides = (len(self.rows.labels), len(self.cols.labels))
+        if 0 in sides:
             raise AttnvizError(
-                f"Panel {self.id!r} has {expected[0]} rows and {expected[1]} columns; a picture "
+                f"Panel {self.id!r} has {sides[0]} rows and {sides[1]} columns; a picture "
                 "needs one of each at least."
+            )
+        expected = tuple(-(-side // self.block) for side in sides)
+        if self.block > 1 and (self.tops is None or self.tops.shape != sides[:1]):
+            raise AttnvizError(
+                f"Panel {self.id!r} is an overview of {sides[0]} rows and needs the largest value "
+                "of each."
             )
         if self.values.shape != expected:
             raise AttnvizError(
@@ -100,7 +113,7 @@ class Grid:
 
     stack, where it is small enough to send, holds every map exactly, so that switching needs no
     server: the figure's first panel then gives its axes, mask and scale to all of them. Without
-    it the first panel is the selected map.
+    it the first panel is one map: that of `first`, where the explorer may ask for the others.
     """
 
     thumbnails: Float32[np.ndarray, "layers heads size size"]  # pooled, for the eye only
@@ -108,6 +121,7 @@ class Grid:
     metrics: Mapping[str, Float32[np.ndarray, "layers heads"]] = field(default_factory=dict)
     stack: Float32[np.ndarray, "layers heads rows cols"] | None = None
     kv_heads: int | None = None  # query heads are grouped evenly on these
+    first: tuple[int, int] | None = None  # (true layer index, head) of the figure's first panel
 
     def __post_init__(self) -> None:
         n_layers, n_heads = self.thumbnails.shape[:2]

@@ -15,6 +15,7 @@ from attnviz.metrics.heads import NAMES
 from attnviz.models.check import CheckResult
 from attnviz.models.layer import Layer
 from attnviz.models.layers import LayerRecord
+from attnviz.models.pooling import largest, tops
 from attnviz.models.stream import stream
 from attnviz.models.tokens import screen_tokens
 
@@ -70,13 +71,32 @@ class Capture:
         AttnvizError for a layer, head or slice that is not there, ModelError for a layer
         without a map.
         """
-        record = self._record(layer)
-        if not 0 <= head < record.n_heads:
-            raise AttnvizError(
-                f"Layer {layer} has heads 0 to {record.n_heads - 1}; head {head} is not there."
-            )
+        record = self._of_head(layer, head)
         part = record.weights(slice(head, head + 1), _slice(rows), _slice(cols))[0]
         return part.float().numpy()
+
+    def largest(
+        self,
+        layer: int,
+        head: int,
+        block: int,
+        rows: slice | None = None,
+        cols: slice | None = None,
+    ) -> tuple[Float32[np.ndarray, "down across"], Bool[np.ndarray, "down across"]]:
+        """One head's map with a cell for each block x block cells: their largest weight.
+
+        The second array is True where the mask forbids the whole block. rows and cols are spans
+        without a step; the last blocks may be cut. Raises as weights() does.
+        """
+        record = self._of_head(layer, head)
+        if block < 1:
+            raise AttnvizError(f"A block has a side of 1 cell at least, not {block}.")
+        spans = [_span(part, self.n_tokens) for part in (rows, cols)]
+        return largest(record, head, block, *spans)
+
+    def tops(self, layer: int, head: int) -> Float32[np.ndarray, " rows"]:
+        """The largest weight of each row of one head's map."""
+        return tops(self._of_head(layer, head), head)
 
     def blocked(
         self, layer: int, rows: slice | None = None, cols: slice | None = None
@@ -121,6 +141,14 @@ class Capture:
             {"token": labels, "token_id": best, "probability": self.probabilities[best]}
         )
 
+    def _of_head(self, layer: int, head: int) -> LayerRecord:
+        record = self._record(layer)
+        if not 0 <= head < record.n_heads:
+            raise AttnvizError(
+                f"Layer {layer} has heads 0 to {record.n_heads - 1}; head {head} is not there."
+            )
+        return record
+
     def _record(self, layer: int) -> LayerRecord:
         if layer in self.records:
             return self.records[layer]
@@ -139,6 +167,13 @@ def _slice(part: slice | None) -> slice:
     if not isinstance(part, slice) or (part.step or 1) < 1:
         raise AttnvizError(f"rows and cols must be slices that run forwards, not {part!r}.")
     return part
+
+
+def _span(part: slice | None, length: int) -> slice:
+    start, stop, step = _slice(part).indices(length)
+    if step != 1 or stop <= start:
+        raise AttnvizError(f"rows and cols must be spans of one token at least, not {part!r}.")
+    return slice(start, stop)
 
 
 def stacked(maps: Sequence[np.ndarray]) -> np.ndarray:

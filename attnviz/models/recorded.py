@@ -64,6 +64,27 @@ class Recording:
         self._require(layer, 0)
         return self.mask[layer, rows or slice(None), cols or slice(None)]
 
+    def largest(
+        self,
+        layer: int,
+        head: int,
+        block: int,
+        rows: slice | None = None,
+        cols: slice | None = None,
+    ) -> tuple[Float32[np.ndarray, "down across"], Bool[np.ndarray, "down across"]]:
+        """Each block's largest weight and whether all of it is masked, as Capture.largest."""
+        values = self.weights(layer, head, rows, cols)
+        down, across = (np.arange(0, side, block) for side in values.shape)
+        masked = self.blocked(layer, rows, cols)
+        return (
+            np.maximum.reduceat(np.maximum.reduceat(values, down, axis=0), across, axis=1),
+            np.logical_and.reduceat(np.logical_and.reduceat(masked, down, 0), across, 1),
+        )
+
+    def tops(self, layer: int, head: int) -> Float32[np.ndarray, " rows"]:
+        """The largest weight of each row of one head's map."""
+        return self.weights(layer, head).max(1)
+
     def overview(self, size: int = 32) -> Float32[np.ndarray, "layers heads size size"]:
         """Every map at a glance: the maps themselves, or the means of size x size blocks."""
         if size >= self.n_tokens:

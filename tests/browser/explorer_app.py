@@ -6,14 +6,20 @@ Run with `streamlit run tests/browser/explorer_app.py`, from any folder.
 from __future__ import annotations
 
 import itertools
+import sys
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from attnviz.components.explorer import explorer
+from attnviz.figures import capture as captures
 from attnviz.figures.figure import Axis, Figure, Grid, Panel, Selection
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # for tests.models.made_up
 
 SENTENCE = ["the", "cat", "sat", "on", "the", "mat", "because", "it", "was", "warm", "and", "dry"]
 
@@ -225,8 +231,33 @@ def sizes() -> Figure:
     )  # fmt: skip
 
 
+@st.cache_resource
+def long_capture(n_tokens: int) -> Any:
+    from tests.models.made_up import made_up
+
+    return made_up(n_tokens)
+
+
+@st.cache_resource
+def first_figure(n_tokens: int) -> Figure:
+    return captures.capture_figure(long_capture(n_tokens), 0, 0)
+
+
 def draw(case: str) -> None:
-    if case == "pushed":
+    if case == "deep":
+        # A text of any length whose heads are asked for, and exact parts of them.
+        n_tokens = int(st.query_params.get("n", "1024"))
+        capture = long_capture(n_tokens)
+        st.session_state["runs"] = st.session_state.get("runs", 0) + 1
+        listening = st.toggle("Listen")
+        picked = explorer(
+            first_figure(n_tokens),
+            key="x",
+            source=lambda request: captures.part(capture, request),
+            quiet=not listening,
+        )
+        st.text(f"run {st.session_state['runs']}")
+    elif case == "pushed":
         # A script that sets the selection now and then.
         target = st.radio("row", [0, 3, 5], key="target")
         picked = explorer(

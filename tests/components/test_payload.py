@@ -22,6 +22,9 @@ def unpack(data: bytes) -> tuple[dict[str, Any], list[np.ndarray]]:
     (length,) = struct.unpack_from("<I", data)
     assert length % 4 == 0
     header = json.loads(data[4 : 4 + length])
+    for axis in header["axes"]:
+        for part in ("labels", "details", "special"):
+            axis[part] = None if axis[part] is None else header["lists"][axis[part]]
     arrays = []
     for entry in header["arrays"]:
         start = 4 + length + entry["offset"]

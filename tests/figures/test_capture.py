@@ -2,7 +2,6 @@
 
 import csv
 import io
-import itertools
 
 import numpy as np
 import pytest
@@ -52,14 +51,6 @@ def test_the_first_head_shown_is_focused_and_looks_elsewhere(
     # No head is both more focused and less obvious.
     better = (obvious < obvious[chosen]) & (frame["entropy"] < frame["entropy"][chosen])
     assert not better.any()
-
-
-def test_windows_of_a_long_text_cover_it_and_end_flush() -> None:
-    assert figures.windows(100) == [0]
-    assert figures.windows(figures.LONGEST_SIDE) == [0]
-    starts = figures.windows(2048)
-    assert starts[-1] + figures.LONGEST_SIDE == 2048
-    assert all(b - a <= figures.LONGEST_SIDE for a, b in itertools.pairwise(starts))
 
 
 def test_npz_and_csv_give_the_exact_map_back(recording: recorded.Recording) -> None:

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { inkOn, pixels, pool, words } from "../../attnviz/components/explorer/web/pixels.js";
+import { inkOn, pixelsOf, placesOf, pooled, words } from "../../attnviz/components/explorer/web/pixels.js";
 import { part, range, rank, view } from "../../attnviz/components/explorer/web/view.js";
 import { axis, panel } from "./panels.mjs";
 
@@ -11,9 +11,11 @@ const redOf = (word) => word & 255;
 
 const square = panel(["a", "b"], ["a", "b"], [0, 0.5, 0.25, 1]);
 
-function drawn(one, chosen = options, down = 1, across = 1) {
+function drawn(one, chosen = options, width = Infinity, height = Infinity) {
   const shown = view(one, chosen);
-  return pixels(one, shown, range(one, shown, chosen), grey, down, across);
+  const scale = range(one, shown, chosen);
+  const places = placesOf(one, one.cols.labels.length, scale, shown);
+  return pixelsOf(pooled(places, width, height, scale.diverging), grey);
 }
 
 test("weights are coloured from 0 to 1, or from 0 to each row's largest", () => {
@@ -87,8 +89,28 @@ test("with more cells than pixels, a pixel shows the largest of its block: no co
   const map = drawn(one, options, 2, 2);
   assert.deepEqual([map.width, map.height], [2, 2]);
   assert.deepEqual(Array.from(map.colour, redOf), [0, 255, 0, 0]);
-  assert.equal(pool(2048, 600), 4);
-  assert.equal(pool(512, 600), 1);
+});
+
+test("pixels that do not divide the cells evenly still show each cell once", () => {
+  for (const [cells, pixels] of [[7, 3], [100, 64], [5, 5]]) {
+    const labels = Array.from({ length: cells }, String);
+    for (let peak = 0; peak < cells; peak += 1) {
+      const values = labels.map((_, i) => (i === peak ? 1 : 0));
+      const map = drawn(panel(["a"], labels, values), { ...options, scale: "absolute" }, pixels);
+      assert.equal(map.width, pixels);
+      assert.equal(Array.from(map.colour, redOf).filter((red) => red === 255).length, 1);
+    }
+  }
+});
+
+test("of signed cells a pixel shows the one farthest from 0, of masked ones none", () => {
+  const one = panel(["a"], ["a", "b", "c", "d", "e", "f"], [1, -3, 2, 0.5, 9, 9], {
+    scale: "signed",
+    limit: 4,
+    blocked: Uint8Array.of(0, 0, 0, 0, 1, 1),
+  });
+  const { colour } = drawn(one, options, 3);
+  assert.deepEqual([redOf(colour[0]), redOf(colour[1]), colour[2]], [32, 191, 0]);
 });
 
 test("rank counts the allowed cells of the row", () => {

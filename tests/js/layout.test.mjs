@@ -76,7 +76,7 @@ test("maps take whole device pixels a cell where that costs little", () => {
   assert.equal(snapped(12, 605, 1), 600);
   assert.equal(snapped(512, 600, 1), 512);
   assert.equal(snapped(300, 560, 1), 560);
-  assert.equal(snapped(2048, 600, 1), 512);
+  assert.equal(snapped(2048, 600, 1), 600);
 });
 
 test("panels share the largest cell that fits", () => {

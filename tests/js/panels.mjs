@@ -31,6 +31,9 @@ export const panel = (rows, cols, values, more = {}) => ({
   values: Float32Array.from(values),
   blocked: null,
   digest: "d",
+  block: 1,
+  tops: null,
+  source: null,
   ...more,
 });
 

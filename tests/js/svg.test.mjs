@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { Layers } from "../../attnviz/components/explorer/web/layers.js";
 import { plan } from "../../attnviz/components/explorer/web/plan.js";
 import { escaped, svg } from "../../attnviz/components/explorer/web/svg.js";
 import { range, view } from "../../attnviz/components/explorer/web/view.js";
+import { windowed } from "../../attnviz/components/explorer/web/windowed.js";
 import { attention, measure, panel } from "./panels.mjs";
 
 const options = { scale: "absolute", hideFirst: false, hideSpecial: false, metric: "" };
@@ -14,10 +16,14 @@ const theme = {
   accents: { highlight: "#E69F00", key: "#D55E00" }, sequential: ramp, diverging: ramp,
 };
 
-function drawing(one, image = () => "data:image/png;base64,AAAA") {
+function drawing(one, change = (made) => made, image = () => "data:image/png;base64,AAAA") {
   const shown = view(one, options);
   const room = { swatches: 0, maxWidth: 800, maxHeight: 600, cell: 40, ratio: 1, measure };
-  const scene = { panel: one, shown, scale: range(one, shown, options), plan: plan({ panel: one, shown, ...room }), theme };
+  const scale = range(one, shown, options);
+  const made = plan({ panel: one, shown, ...room });
+  const planned = change(made, one, shown);
+  const layers = new Layers({ panel: one, shown, scale, theme, ratio: 1 }).at(planned);
+  const scene = { panel: one, shown, scale, plan: planned, layers, legend: [], theme };
   return svg({ scene, settings: "seed 1 & more", stem: "x" }, image);
 }
 
@@ -35,6 +41,17 @@ test("above 10,000 cells the map is one image", () => {
   const text = drawing(attention(101));
   assert.equal(text.match(/<image /g)?.length, 1);
   assert.ok(text.length < 40_000);
+});
+
+test("a map that is zoomed is drawn as far as it is in sight, cut at its edges", () => {
+  const one = attention(20);
+  const zoomed = (made, panel, shown) =>
+    windowed(made, { zoom: 4, row: 1.5, col: 1.5 }, { panel, shown, measure });
+  const text = drawing(one, zoomed);
+  const shades = text.match(/<rect [^>]*fill="#[0-9a-f]{6}"/g) ?? [];
+  assert.ok(shades.length >= 36 && shades.length < 50, `${shades.length}`);
+  assert.match(text, /<svg x="/);
+  assert.ok(!text.includes("<image"));
 });
 
 test("what XML cannot hold is replaced", () => {

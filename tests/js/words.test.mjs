@@ -108,3 +108,9 @@ test("a head of a model is named by its layer, a head of a single run is not", (
   assert.equal(headName({ layers: [0, 3, 7] }, 7, 2), "Layer 7, head 2");
   assert.equal(headName({ layers: [0] }, 0, 2), "Head 2");
 });
+
+test("a table of an overview has a line a block and says so", () => {
+  const labels = ["a", "b", "c"];
+  const lines = csv(panel(labels, labels, [0.5, 0.25, 0.125, 1], { block: 2 })).split("\r\n");
+  assert.deepEqual(lines, ["query position (largest of 2 × 2 cells),query,0 a,2 c", "0,a,0.5,0.25", "2,c,0.125,1", ""]);
+});

@@ -30,7 +30,7 @@ def _refusal(app: AppTest) -> str:
 
 def test_the_first_visit_shows_maps_predictions_table_checks_and_cautions() -> None:
     app = _open()
-    assert len(app.get("bidi_component")) == 1
+    assert len(app.get("bidi_component")) == 2  # the picture and its wire
     (predictions,) = (frame.value for frame in app.dataframe)
     assert list(predictions.columns) == ["token", "token_id", "probability"]
     assert predictions["probability"].is_monotonic_decreasing
@@ -76,7 +76,7 @@ def test_hostile_and_odd_text_is_drawn_and_kept(text: str) -> None:
     app = _open()
     app.text_area(key="text").set_value(text).run()
     assert not app.exception
-    assert len(app.get("bidi_component")) == 1
+    assert len(app.get("bidi_component")) == 2
     assert app.text_area(key="text").value == text
     assert len(text) == 1 or not any(text in block.value for block in app.markdown)
 
@@ -86,7 +86,7 @@ def test_hostile_and_odd_text_is_drawn_and_kept(text: str) -> None:
     [
         ("", "empty"),
         ("word " * 20_000, "characters"),
-        ("word " * 5_000, "tokens"),
+        ("word " * 9_000, "tokens"),
     ],
 )
 def test_text_that_cannot_be_run_is_refused_in_words_and_kept(text: str, says: str) -> None:

@@ -6,26 +6,16 @@ points at comes back as a Selection.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any
-
 import streamlit as st
-from streamlit.components.v2 import component
 
-from attnviz.components.explorer.payload import take_apart
+from attnviz.components.explorer import wire
+from attnviz.components.explorer.mounting import mounted
+from attnviz.components.explorer.payload import Packed, take_apart
 from attnviz.components.explorer.selection import Memory, read, settle, within
 from attnviz.figures.figure import Figure, Selection
+from attnviz.figures.parts import Source
 
 __all__ = ["explorer", "payload"]
-
-
-@functools.cache
-def _component() -> Callable[..., Any]:
-    """Registered once, when first drawn: outside a server there is nothing to register with."""
-    return component(
-        "attnviz.explorer", html='<div class="explorer"></div>', js="main.js", css="explorer.css"
-    )
 
 
 def explorer(
@@ -34,20 +24,27 @@ def explorer(
     key: str,
     selection: Selection | None = None,
     height: int | None = None,
+    source: Source | None = None,
+    quiet: bool = False,
 ) -> Selection:
     """Draw the figure and return what the reader has selected.
 
     selection, whenever it changes to something the explorer did not itself report, is what the
     picture shows next. height, in CSS pixels, makes the picture scroll in its own box; without
-    it the page grows with it.
+    it the page grows with it. source answers what the browser asks of maps that the figure does
+    not hold: other heads, exact parts of an overview. With it, quiet keeps the choice of a head
+    to the browser, which writes it into the address and tells Python with the next run.
     """
     data, current = payload(figure, key=key, selection=selection)
-    _component()(
-        key=key,
-        data=data,
-        height="content" if height is None else height,
-        on_selection_change=lambda: None,
-    )
+    with st.container(gap=None):  # the wire has no height, and leaves no gap
+        mounted()(
+            key=key,
+            data=data,
+            height="content" if height is None else height,
+            on_selection_change=lambda: None,
+        )
+        if source is not None:
+            wire.lay(key, source, known=current, quiet=quiet)
     return current
 
 
@@ -67,10 +64,18 @@ def payload(
     current, pushed = settle(memory, selection, reported)
     current = within(current, figure)
 
-    packed = take_apart(figure)
+    packed = _packed(figure, key)
     if pushed:
         memory.push += 1
     if pushed or memory.packed is None or packed.digest != memory.figure:
         memory.packed = current
     memory.argument, memory.returned, memory.figure = selection, current, packed.digest
-    return packed.joined(memory.packed, memory.push), current
+    return packed.joined(memory.packed, memory.push, key), current
+
+
+def _packed(figure: Figure, key: str) -> Packed:
+    """The figure taken apart; the same object, drawn again, was taken apart before."""
+    known = st.session_state.get(f"{key}:packed")
+    if known is None or known[0] is not figure:
+        known = st.session_state[f"{key}:packed"] = (figure, take_apart(figure))
+    return known[1]

@@ -23,7 +23,7 @@ from attnviz.figures.figure import Axis, Figure, Grid, Panel, Selection
 _KINDS = {"float32": "f4", "uint8": "u1"}
 
 
-class _Arrays:
+class Arrays:
     """The arrays of one buffer, in order, each stored once."""
 
     def __init__(self) -> None:
@@ -62,18 +62,26 @@ class Packed:
         """The same for the same figure. (The header holds the digests of the arrays.)"""
         return _digest(_json(self.header))
 
-    def joined(self, selection: Selection, push: int) -> bytes:
+    def joined(self, selection: Selection, push: int, key: str = "") -> bytes:
         """The buffer. push counts the times Python set the selection: the browser takes the
-        selection of a buffer whose push it has not seen, and otherwise keeps its own."""
-        text = _json(self.header | {"selection": asdict(selection), "push": push})
-        text += b" " * (-len(text) % 4)
-        return b"".join([struct.pack("<I", len(text)), text, *self.chunks])
+        selection of a buffer whose push it has not seen, and otherwise keeps its own. id is the
+        figure's: what the browser was sent of one figure is never taken for another's. key is
+        the mount's, by which it finds its wire."""
+        more = {"selection": asdict(selection), "push": push, "id": self.digest, "key": key}
+        return buffer(self.header | more, self.chunks)
+
+
+def buffer(header: dict[str, Any], chunks: list[bytes]) -> bytes:
+    """Header and arrays in one piece."""
+    text = _json(header)
+    text += b" " * (-len(text) % 4)
+    return b"".join([struct.pack("<I", len(text)), text, *chunks])
 
 
 def take_apart(figure: Figure) -> Packed:
     """Header and arrays of a figure."""
-    arrays = _Arrays()
-    axes: list[Axis] = []
+    arrays = Arrays()
+    axes = _Axes()
     header = {
         "title": figure.title,
         "alt": figure.alt,
@@ -90,7 +98,8 @@ def take_apart(figure: Figure) -> Packed:
             "lines": [list(colours) for colours in palette.LINES],
         },
         "panels": [_panel(panel, arrays, axes) for panel in figure.panels],
-        "axes": [asdict(axis) for axis in axes],
+        "axes": axes.entries,
+        "lists": axes.lists,
         "grid": None if figure.grid is None else _grid(figure.grid, arrays),
         "arrays": arrays.entries,
     }
@@ -115,7 +124,39 @@ def quantise(thumbnails: np.ndarray) -> np.ndarray:
     return (part * 255).round().astype(np.uint8)
 
 
-def _panel(panel: Panel, arrays: _Arrays, axes: list[Axis]) -> dict[str, Any]:
+class _Axes:
+    """The axes of one buffer, each stored once, and so their labels, which two sides may share."""
+
+    def __init__(self) -> None:
+        self.entries: list[dict[str, Any]] = []
+        self.lists: list[tuple[Any, ...]] = []
+        self._known: list[Axis] = []
+
+    def add(self, axis: Axis) -> int:
+        if axis not in self._known:
+            self._known.append(axis)
+            lists = (axis.labels, axis.details, axis.special)
+            labels, details, special = map(self._add_list, lists)
+            self.entries.append(
+                {
+                    "name": axis.name,
+                    "title": axis.title,
+                    "labels": labels,
+                    "details": details,
+                    "special": special,
+                }
+            )
+        return self._known.index(axis)
+
+    def _add_list(self, entries: tuple[Any, ...] | None) -> int | None:
+        if entries is None:
+            return None
+        if entries not in self.lists:
+            self.lists.append(entries)
+        return self.lists.index(entries)
+
+
+def _panel(panel: Panel, arrays: Arrays, axes: _Axes) -> dict[str, Any]:
     return {
         "id": panel.id,
         "title": panel.title,
@@ -124,20 +165,16 @@ def _panel(panel: Panel, arrays: _Arrays, axes: list[Axis]) -> dict[str, Any]:
         "limit": panel.limit,
         "accent": panel.accent,
         "valueName": panel.value_word,
-        "rows": _axis(panel.rows, axes),
-        "cols": _axis(panel.cols, axes),
+        "rows": axes.add(panel.rows),
+        "cols": axes.add(panel.cols),
         "values": arrays.add(np.asarray(panel.values, np.float32)),
         "blocked": None if panel.blocked is None else arrays.add(panel.blocked.astype(np.uint8)),
+        "block": panel.block,
+        "tops": None if panel.tops is None else arrays.add(np.asarray(panel.tops, np.float32)),
     }
 
 
-def _axis(axis: Axis, axes: list[Axis]) -> int:
-    if axis not in axes:
-        axes.append(axis)
-    return axes.index(axis)
-
-
-def _grid(grid: Grid, arrays: _Arrays) -> dict[str, Any]:
+def _grid(grid: Grid, arrays: Arrays) -> dict[str, Any]:
     return {
         "layers": list(grid.layers),
         "heads": grid.thumbnails.shape[1],
@@ -148,6 +185,7 @@ def _grid(grid: Grid, arrays: _Arrays) -> dict[str, Any]:
             {"name": name, "values": arrays.add(np.asarray(values, np.float32))}
             for name, values in grid.metrics.items()
         ],
+        "first": None if grid.first is None else list(grid.first),
         "stack": None if grid.stack is None else arrays.add(np.asarray(grid.stack, np.float32)),
     }
 

@@ -61,7 +61,7 @@ def within(selection: Selection, figure: Figure) -> Selection:
     panel = next((p for p in figure.panels if p.id == selection.panel), None)
     if panel is None:
         return replace(selection, panel=None, row=None, col=None)
-    n_rows, n_cols = panel.values.shape
+    n_rows, n_cols = len(panel.rows.labels), len(panel.cols.labels)
     if selection.row not in range(n_rows) or selection.col not in range(n_cols):
         return replace(selection, panel=None, row=None, col=None)
     return selection

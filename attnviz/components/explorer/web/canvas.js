@@ -1,6 +1,7 @@
 // @ts-check
 /** @import { Measure, Theme } from "./types.js" */
-/** @import { Surface, TextStyle } from "./paint.js" */
+/** @import { Box, Surface, TextStyle } from "./paint.js" */
+/** @import { Pixels } from "./pixels.js" */
 
 /** @param {HTMLCanvasElement} canvas */
 export const context2d = (canvas) =>
@@ -55,27 +56,66 @@ export function canvasSurface(context) {
       context.fillText(text, 0, 0);
       context.restore();
     },
-    map(map, x, y, w, h, theme) {
-      context.imageSmoothingEnabled = false;
-      context.drawImage(raster(map.colour, map.width, map.height), x, y, w, h);
-      if (map.undefinedCells === null) return;
-      const dots = document.createElement("canvas");
-      const { a: ratio } = context.getTransform();
-      dots.width = Math.round(w * ratio);
-      dots.height = Math.round(h * ratio);
-      const layer = context2d(dots);
-      layer.imageSmoothingEnabled = false;
-      layer.drawImage(raster(map.undefinedCells, map.width, map.height), 0, 0, dots.width, dots.height);
-      layer.globalCompositeOperation = "source-in";
-      layer.fillStyle = theme.page;
-      layer.fillRect(0, 0, dots.width, dots.height);
-      layer.globalCompositeOperation = "source-atop";
-      layer.scale(ratio, ratio);
-      layer.fillStyle = texture(layer, "dots", theme);
-      layer.fillRect(0, 0, w, h);
-      context.drawImage(dots, x, y, w, h);
+    within(clip, draw) {
+      context.save();
+      context.beginPath();
+      context.rect(clip.x, clip.y, clip.w, clip.h);
+      context.clip();
+      draw();
+      context.restore();
+    },
+    map(map, box, clip, theme) {
+      this.within(clip, () => {
+        stretch(context, drawnOnce(map, "colour"), box, clip);
+        if (map.undefinedCells === null) return;
+        const dots = document.createElement("canvas");
+        const { a: ratio } = context.getTransform();
+        dots.width = Math.round(clip.w * ratio);
+        dots.height = Math.round(clip.h * ratio);
+        const layer = context2d(dots);
+        layer.scale(ratio, ratio);
+        layer.translate(-clip.x, -clip.y);
+        stretch(layer, drawnOnce(map, "undefinedCells"), box, clip);
+        layer.globalCompositeOperation = "source-in";
+        layer.fillStyle = theme.page;
+        layer.fillRect(clip.x, clip.y, clip.w, clip.h);
+        layer.globalCompositeOperation = "source-atop";
+        layer.fillStyle = texture(layer, "dots", theme);
+        layer.fillRect(clip.x, clip.y, clip.w, clip.h);
+        context.drawImage(dots, clip.x, clip.y, clip.w, clip.h);
+      });
     },
   };
+}
+
+/**
+ * An image over a box, of which no more is drawn than shows: a map zoomed in on would be tens of
+ * thousands of pixels wide.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {HTMLCanvasElement} image
+ * @param {Box} box
+ * @param {Box} clip - inside the box
+ */
+function stretch(context, image, box, clip) {
+  const [w, h] = [box.w / image.width, box.h / image.height]; // of an image pixel
+  const left = Math.floor((clip.x - box.x) / w + 1e-6);
+  const top = Math.floor((clip.y - box.y) / h + 1e-6);
+  const wide = Math.min(image.width, Math.ceil((clip.x + clip.w - box.x) / w - 1e-6)) - left;
+  const tall = Math.min(image.height, Math.ceil((clip.y + clip.h - box.y) / h - 1e-6)) - top;
+  context.imageSmoothingEnabled = false;
+  context.drawImage(image, left, top, wide, tall, box.x + left * w, box.y + top * h, wide * w, tall * h);
+}
+
+/** @type {WeakMap<Uint32Array, HTMLCanvasElement>} */
+const rasters = new WeakMap();
+
+/** @param {Pixels} map @param {"colour" | "undefinedCells"} what */
+function drawnOnce(map, what) {
+  const pixels = /** @type {Uint32Array} */ (map[what]);
+  const image = rasters.get(pixels) ?? raster(pixels, map.width, map.height);
+  rasters.set(pixels, image);
+  return image;
 }
 
 /** @param {TextStyle} style */

@@ -15,18 +15,22 @@ export function field(text) {
 
 /**
  * Every value of the panel, hidden ones too: a row per row, with its position and token; a
- * column's head is its position, a space and its token.
+ * column's head is its position, a space and its token. Of an overview, a row and a column for
+ * each block, with its first position and token.
  *
  * @param {Panel} panel
  */
 export function csv(panel) {
-  const { rows, cols, values } = panel;
-  const n = cols.labels.length;
-  const heads = cols.labels.map((label, i) => field(label === String(i) ? label : `${i} ${label}`));
-  const lines = [[field(`${rows.name} position`), field(rows.name), ...heads].join(",")];
-  rows.labels.forEach((label, r) => {
+  const { rows, cols, values, block } = panel;
+  const firsts = (/** @type {string[]} */ labels) => labels.filter((_, i) => i % block === 0);
+  const across = firsts(cols.labels);
+  const n = across.length;
+  const heads = across.map((label, i) => field(label === String(i) ? label : `${i * block} ${label}`));
+  const kind = block > 1 ? `${rows.name} position (largest of ${block} × ${block} cells)` : `${rows.name} position`;
+  const lines = [[field(kind), field(rows.name), ...heads].join(",")];
+  firsts(rows.labels).forEach((label, r) => {
     const numbers = Array.from(values.subarray(r * n, (r + 1) * n), exact);
-    lines.push([String(r), field(label), ...numbers].join(","));
+    lines.push([String(r * block), field(label), ...numbers].join(","));
   });
   return `${lines.join("\r\n")}\r\n`;
 }

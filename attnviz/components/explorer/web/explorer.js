@@ -2,21 +2,23 @@
 /** @import { Figure, Look, Options, Panel, Selection } from "./types.js" */
 /** @import { Pointer } from "./linking.js" */
 import { measurer } from "./canvas.js";
+import { Depot } from "./depot.js";
 import { element } from "./dom.js";
 import { plateOf } from "./exporting.js";
 import { loadFaces } from "./faces.js";
 import { layOutGrid } from "./gridstage.js";
 import { openHead, shownPanels } from "./heads.js";
 import { linked } from "./linking.js";
-import { PLAIN, lookOf, optionsOf, toggled } from "./look.js";
+import { PLAIN, optionsOf, toggled } from "./look.js";
 import { MOST_OTHERS, mapOf } from "./maps.js";
-import { PanelView, cellFor } from "./panelview.js";
+import { PanelView } from "./panelview.js";
 import { roomBelow } from "./room.js";
+import { cellFor } from "./scene.js";
 import { Scenes } from "./scenes.js";
+import { Telling } from "./telling.js";
 import { themeOf } from "./theme.js";
 import { Toolbar } from "./toolbar.js";
 
-const REPORT_AFTER = 150; // ms of rest before a selection goes to Python
 const NOTHING = { panel: null, row: null, col: null };
 const IDLE = /** @type {import("./readout.js").Piece[]} */ ([
   { kind: "word", text: "Point at a cell to read it; click to keep it." },
@@ -42,13 +44,14 @@ export class Explorer {
     this.push = -1;
     this.frame = 0;
     this.generation = 0;
-    this.timer = 0;
     this.width = 0;
     this.tall = 0;
     /** @type {Map<string, PanelView>} */
     this.views = new Map();
     /** @type {import("./gridview.js").GridView | null} */
     this.grid = null;
+    this.telling = new Telling(this);
+    this.depot = new Depot(() => this.draw(), (note) => this.telling.hear(note));
     this.toolbar = new Toolbar((change, settled) => this.change(change, settled));
     this.panels = element("div", "panels");
     this.scenes = new Scenes(this);
@@ -75,7 +78,7 @@ export class Explorer {
     this.measure = measurer(this.theme);
     loadFaces(this);
     this.pointer = null;
-    this.root.classList.remove("waiting");
+    this.depot.serve(figure);
     this.root.setAttribute("role", "figure");
     this.root.setAttribute("aria-label", figure.alt);
     this.drawNow(); // new numbers wait for no frame
@@ -91,6 +94,7 @@ export class Explorer {
     this.frame = 0;
     if (this.root.clientWidth === 0) return;
     const start = performance.now();
+    this.root.classList.toggle("waiting", this.depot.await(this.selection));
     this.layOut();
     this.markAll();
     this.generation += 1;
@@ -131,7 +135,7 @@ export class Explorer {
     this.scenes.layOut(tall);
   }
 
-  /** @param {import("./panelview.js").Given} given */
+  /** @param {import("./scene.js").Given} given */
   add(given) {
     const host = {
       point: this.point.bind(this),
@@ -185,7 +189,7 @@ export class Explorer {
     this.options = { ...this.options, ...change };
     if (change.palette !== undefined) this.theme = themeOf(this.root, this.figure, change.palette);
     this.draw();
-    if (settled) this.reportAfter(REPORT_AFTER);
+    if (settled) this.telling.tell();
   }
 
   /** Puts a map beside the open one, or takes it away. @param {string} key */
@@ -197,31 +201,20 @@ export class Explorer {
     this.change({ show, others: toggled(options.others, key, MOST_OTHERS) });
   }
 
-  /** @param {number} rest - ms */
-  reportAfter(rest) {
-    clearTimeout(this.timer);
-    const tell = () => this.report({ ...this.selection, look: lookOf(this.options) });
-    this.timer = window.setTimeout(tell, rest);
-  }
-
   /** @param {Partial<Selection>} change */
   select(change) {
     const { grid } = this.figure;
     const before = openHead(this.figure, this.selection);
     this.selection = { ...this.selection, ...change };
-    const now = openHead(this.figure, this.selection);
-    if (grid) this.selection = { ...this.selection, ...now };
-    const moved = before.layer !== now.layer || before.head !== now.head;
-    // A map that only the server has is asked for at once.
-    const waiting = moved && grid !== null && !grid.stack;
-    if (waiting) this.root.classList.add("waiting");
+    if (grid) this.selection = { ...this.selection, ...openHead(this.figure, this.selection) };
     this.draw();
-    this.reportAfter(waiting ? 0 : REPORT_AFTER);
+    this.telling.changed(change, before);
   }
 
   stop() {
-    clearTimeout(this.timer);
+    this.telling.stop();
     cancelAnimationFrame(this.frame);
+    this.depot.leave();
     this.watcher.disconnect();
   }
 }

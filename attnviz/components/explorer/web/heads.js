@@ -27,7 +27,8 @@ export function openHead({ grid }, { layer, head }) {
 }
 
 /**
- * The panels as they are drawn: of a stack, the first one holds the open head's map.
+ * The panels as they are drawn: of a stack, or of heads that can be asked for, the first one holds
+ * the open head's map.
  *
  * @param {Figure} figure
  * @param {Selection} selection
@@ -35,8 +36,9 @@ export function openHead({ grid }, { layer, head }) {
  */
 export function shownPanels(figure, selection) {
   const { panels, grid } = figure;
-  if (!grid?.stack || panels.length === 0) return panels;
+  if (grid === null || panels.length === 0) return panels;
   const { layer, head } = openHead(figure, selection);
+  if (figure.held) return [figure.held(layer, head), ...panels.slice(1)];
   return [headPanel(figure, layer, head) ?? panels[0], ...panels.slice(1)];
 }
 
@@ -51,6 +53,7 @@ export function shownPanels(figure, selection) {
 export function headPanel(figure, layer, head) {
   const { panels, grid } = figure;
   if (grid === null || panels.length === 0 || !grid.layers.includes(layer) || !(head < grid.heads)) return null;
+  if (figure.known) return figure.known(layer, head);
   if (!grid.stack) {
     const sent = openHead(figure, figure.selection);
     return sent.layer === layer && sent.head === head ? panels[0] : null;

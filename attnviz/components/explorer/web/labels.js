@@ -70,14 +70,20 @@ export function stride(count, cell, apart) {
  * @param {string[]} labels - one a position of the tensor
  * @param {Int32Array} positions - the positions drawn
  * @param {number} step
+ * @param {number} from - of the positions drawn, the first in sight; it may be cut
+ * @param {number} to
+ * @param {boolean} numbered - positions even where no label is left out
  * @returns {Tick[]}
  */
-export function ticks(labels, positions, step) {
+export function ticks(labels, positions, step, from = 0, to = positions.length, numbered = false) {
   const chosen = [];
-  for (let at = 0; at < positions.length; at += step) {
+  // The same labels whatever is in sight: they move with the map.
+  const first = Math.floor(Math.floor(from) / step) * step;
+  for (let at = first; at < Math.min(to, positions.length); at += step) {
+    if (at < Math.floor(from)) continue;
     const position = positions[at];
     const text = shown(labels[position]);
-    const named = step === 1 || text === String(position);
+    const named = (step === 1 && !numbered) || text === String(position);
     chosen.push({ at, text: named ? text : `${position} ${text}` });
   }
   return chosen;

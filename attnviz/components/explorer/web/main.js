@@ -1,17 +1,29 @@
 // @ts-check
 import { Explorer } from "./explorer.js";
 import { unpack } from "./payload.js";
+import { wireOf } from "./wire.js";
 
 /** @type {WeakMap<object, Explorer>} one for each mount: Streamlit calls again on new data or theme */
 const explorers = new WeakMap();
 
 /**
- * @param {{data: Uint8Array, parentElement: ParentNode,
- *   setStateValue: (key: string, value: unknown) => void}} component
+ * @typedef {{data: Uint8Array, parentElement: ParentNode,
+ *   setStateValue: (key: string, value: unknown) => void,
+ *   setTriggerValue: (key: string, value: unknown) => void}} Component
+ *
+ * @param {Component} component
  */
-export default function mount({ data, parentElement, setStateValue }) {
-  const root = /** @type {HTMLElement} */ (parentElement.querySelector(".explorer"));
-  const figure = unpack(data);
+export default function mount({ data, parentElement, setStateValue, setTriggerValue }) {
+  const root = /** @type {HTMLElement} */ (
+    parentElement.querySelector(".explorer, .explorer-wire")
+  );
+  const { figure, note } = unpack(data);
+  if (figure === null) {
+    const wire = wireOf(note.wire);
+    hide(root);
+    wire.connect((request) => setTriggerValue("ask", request), note);
+    return () => wire.disconnect();
+  }
   let explorer = explorers.get(parentElement);
   const report = (/** @type {import("./types.js").Selection & {look: import("./types.js").Look}} */ selection) =>
     setStateValue("selection", selection);
@@ -29,4 +41,12 @@ export default function mount({ data, parentElement, setStateValue }) {
     explorers.get(parentElement)?.stop();
     explorers.delete(parentElement);
   };
+}
+
+/** @param {HTMLElement} root - of a mount without a picture */
+function hide(root) {
+  root.className = "explorer-wire";
+  const shadow = root.getRootNode();
+  // The host and nothing around it: Streamlit gives the boxes around it to other elements later.
+  if (shadow instanceof ShadowRoot) /** @type {HTMLElement} */ (shadow.host).style.display = "none";
 }

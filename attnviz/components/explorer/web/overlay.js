@@ -19,31 +19,45 @@ import { elided, isolated, shown as shownText } from "./labels.js";
 export function paintOverlay(context, { panel, shown, plan, theme, measure }, marks) {
   const { x, y, w, h, cellW, cellH } = plan;
   context.clearRect(0, 0, plan.width, plan.height);
-  const { row, col, pinRow, pinCol } = marks;
-  if (row >= 0) band(context, theme, x, y + row * cellH, w, cellH);
-  if (col >= 0) band(context, theme, x + col * cellW, y, cellW, h);
-  if (pinRow >= 0 && pinCol >= 0) {
-    cellFrame(context, x + pinCol * cellW, y + pinRow * cellH, cellW, cellH, theme.page, theme.accents.highlight);
+  const { pinRow, pinCol } = marks;
+  const row = seen(marks.row, plan.row, plan.nRows);
+  const col = seen(marks.col, plan.col, plan.nCols);
+  const left = (/** @type {number} */ at) => x + (at - plan.col) * cellW;
+  const top = (/** @type {number} */ at) => y + (at - plan.row) * cellH;
+  context.save();
+  context.beginPath();
+  // A frame round a cell at the edge may stand out a little.
+  context.rect(x - 4, y - 4, w + 8, h + 8);
+  context.clip();
+  if (row >= 0) band(context, theme, x, top(row), w, cellH);
+  if (col >= 0) band(context, theme, left(col), y, cellW, h);
+  if (seen(pinRow, plan.row, plan.nRows) >= 0 && seen(pinCol, plan.col, plan.nCols) >= 0) {
+    cellFrame(context, left(pinCol), top(pinRow), cellW, cellH, theme.page, theme.accents.highlight);
   }
-  if (row >= 0 && col >= 0) {
-    cellFrame(context, x + col * cellW, y + row * cellH, cellW, cellH, theme.page, theme.text);
-  }
+  if (row >= 0 && col >= 0) cellFrame(context, left(col), top(row), cellW, cellH, theme.page, theme.text);
+  context.restore();
   const chip = (/** @type {string} */ text) => elided(shownText(text), 150, plan.labelSize, measure);
   if (row >= 0) {
     const position = shown.rows[row];
-    const text = chip(labelOf(panel.rows.labels[position], position, plan.rowTicks.length, shown.rows.length));
-    rowChip(context, text, plan, theme, measure, y + (row + 0.5) * cellH);
+    const text = chip(labelOf(panel.rows.labels[position], position, plan.rowStep > 1 || plan.zoom > 1));
+    rowChip(context, text, plan, theme, measure, within(top(row + 0.5), y, h));
   }
   if (col >= 0) {
     const position = shown.cols[col];
-    const text = chip(labelOf(panel.cols.labels[position], position, plan.colTicks.length, shown.cols.length));
-    colChip(context, text, plan, theme, measure, x + (col + 0.5) * cellW);
+    const text = chip(labelOf(panel.cols.labels[position], position, plan.colStep > 1 || plan.zoom > 1));
+    colChip(context, text, plan, theme, measure, within(left(col + 0.5), x, w));
   }
 }
 
-/** @param {string} label @param {number} position @param {number} drawn @param {number} all */
-function labelOf(label, position, drawn, all) {
-  return drawn < all && label !== String(position) ? `${position} ${label}` : label;
+/** @param {number} at @param {number} first @param {number} length - what is in sight */
+const seen = (at, first, length) => (at + 1 > first && at < first + length ? at : -1);
+
+/** @param {number} at @param {number} start @param {number} length */
+const within = (at, start, length) => Math.min(Math.max(at, start), start + length);
+
+/** @param {string} label @param {number} position @param {boolean} numbered */
+function labelOf(label, position, numbered) {
+  return numbered && label !== String(position) ? `${position} ${label}` : label;
 }
 
 /**

@@ -1,8 +1,12 @@
 // @ts-check
 /** @import { Panel, Plan, Range, Theme, View } from "./types.js" */
+/** @import { Layer } from "./layers.js" */
+/** @import { Pixels } from "./pixels.js" */
 import { decimals, fixed, scaleEnd } from "./format.js";
 import { isolated } from "./labels.js";
-import { inkOn, pixels, words } from "./pixels.js";
+import { cellAt } from "./cells.js";
+import { sharing } from "./layers.js";
+import { inkOn } from "./pixels.js";
 import { isBlocked, part } from "./view.js";
 
 /**
@@ -13,12 +17,17 @@ import { isBlocked, part } from "./view.js";
  * @property {(x: number, y: number, w: number, h: number, stroke: string, width: number) => void} frame
  * @property {(x: number, y: number, w: number, h: number, kind: "hatch" | "dots", theme: Theme) => void} texture
  * @property {(text: string, x: number, y: number, style: TextStyle) => void} text
- * @property {(map: ReturnType<typeof pixels>, x: number, y: number, w: number, h: number, theme: Theme) => void} map
+ * @property {(map: Pixels, box: Box, clip: Box, theme: Theme) => void} map - stretched over the
+ *   box, of which only what lies in the clip shows
+ * @property {(clip: Box, draw: () => void) => void} within - what is drawn shows only in the clip
+ *
+ * @typedef {{x: number, y: number, w: number, h: number}} Box
  *
  * @typedef {{size: number, fill: string, family: string, weight?: number, angle?: number,
  *   align?: "left" | "center" | "right", baseline?: "top" | "middle" | "bottom"}} TextStyle
  *
- * @typedef {{panel: Panel, shown: View, scale: Range, plan: Plan, theme: Theme}} Scene
+ * @typedef {{panel: Panel, shown: View, scale: Range, plan: Plan, theme: Theme, layers: Layer[],
+ *   legend: ["hatch" | "dots", string][]}} Scene
  */
 
 /**
@@ -30,28 +39,44 @@ import { isBlocked, part } from "./view.js";
 export function paint(surface, scene) {
   const { panel, plan, theme } = scene;
   paintMap(surface, scene);
-  if (plan.numbers) paintNumbers(surface, scene);
+  if (plan.numbers) surface.within(plan, () => paintNumbers(surface, scene));
   surface.frame(plan.x - 0.5, plan.y - 0.5, plan.w + 1, plan.h + 1, theme.line, 1);
   paintAxes(surface, panel, plan, theme);
   paintLegend(surface, scene);
 }
 
 /** @param {Surface} surface @param {Scene} scene */
-function paintMap(surface, { panel, shown, scale, plan, theme }) {
+function paintMap(surface, { panel, plan, theme, layers }) {
   const { x, y, w, h, cellW, cellH } = plan;
-  const table = words(scale.diverging ? theme.diverging : theme.sequential);
-  const map = pixels(panel, shown, scale, table, plan.pooled.down, plan.pooled.across);
-  surface.rect(x, y, w, h, theme.page);
-  if (panel.blocked !== null) surface.texture(x, y, w, h, "hatch", theme);
-  surface.map(map, x, y, w, h, theme);
-  if (Math.min(cellW, cellH) >= 9) {
-    for (let c = 1; c < shown.cols.length; c += 1) {
-      surface.rect(x + c * cellW - 0.5, y, 1, h, theme.page);
-    }
-    for (let r = 1; r < shown.rows.length; r += 1) {
-      surface.rect(x, y + r * cellH - 0.5, w, 1, theme.page);
-    }
+  const masks = panel.blocked !== null || layers.length > 1;
+  for (const layer of layers) {
+    const box = {
+      x: x + (layer.col - plan.col) * cellW,
+      y: y + (layer.row - plan.row) * cellH,
+      w: layer.cols * cellW,
+      h: layer.rows * cellH,
+    };
+    const clip = overlap(box, plan);
+    if (clip.w <= 0 || clip.h <= 0) continue;
+    // A finer layer takes the place of a coarser one, where it leaves cells open too.
+    surface.rect(clip.x, clip.y, clip.w, clip.h, theme.page);
+    if (masks) surface.texture(clip.x, clip.y, clip.w, clip.h, "hatch", theme);
+    surface.map(layer.map, box, clip, theme);
   }
+  if (Math.min(cellW, cellH) < 9) return;
+  for (let c = Math.floor(plan.col) + 1; c < plan.col + plan.nCols; c += 1) {
+    surface.rect(x + (c - plan.col) * cellW - 0.5, y, 1, h, theme.page);
+  }
+  for (let r = Math.floor(plan.row) + 1; r < plan.row + plan.nRows; r += 1) {
+    surface.rect(x, y + (r - plan.row) * cellH - 0.5, w, 1, theme.page);
+  }
+}
+
+/** @param {Box} a @param {Box} b @returns {Box} */
+export function overlap(a, b) {
+  const x = Math.max(a.x, b.x);
+  const y = Math.max(a.y, b.y);
+  return { x, y, w: Math.min(a.x + a.w, b.x + b.w) - x, h: Math.min(a.y + a.h, b.y + b.h) - y };
 }
 
 /** @param {Surface} surface @param {Scene} scene */
@@ -59,19 +84,19 @@ function paintNumbers(surface, { panel, shown, scale, plan, theme }) {
   const palette = scale.diverging ? theme.diverging : theme.sequential;
   const size = Math.min(14, Math.max(10, Math.round(plan.cellW * 0.3)));
   const room = Math.floor((plan.cellW - 3) / (size * 0.54));
-  const n = panel.cols.labels.length;
   const cells = [];
-  for (let r = 0; r < shown.rows.length; r += 1) {
-    for (let c = 0; c < shown.cols.length; c += 1) {
-      const at = shown.rows[r] * n + shown.cols[c];
-      const place = part(panel.values[at], scale, r);
-      if (isBlocked(panel, at) || Number.isNaN(place)) continue;
-      cells.push({ r, c, value: panel.values[at], step: 3 * Math.round(place * 255) });
+  for (let r = Math.floor(plan.row); r < Math.min(shown.rows.length, plan.row + plan.nRows); r += 1) {
+    for (let c = Math.floor(plan.col); c < Math.min(shown.cols.length, plan.col + plan.nCols); c += 1) {
+      const { value, masked, exact } = cellAt(panel, shown.rows[r], shown.cols[c]);
+      const place = part(value, scale, r);
+      if (masked || !exact || Number.isNaN(place)) continue;
+      cells.push({ r, c, value, step: 3 * Math.round(place * 255) });
     }
   }
   const digits = decimals(cells.map(({ value }) => value), room);
   for (const { r, c, value, step } of cells) {
-    surface.text(fixed(value, digits), plan.x + (c + 0.5) * plan.cellW, plan.y + (r + 0.5) * plan.cellH, {
+    const middle = plan.x + (c + 0.5 - plan.col) * plan.cellW;
+    surface.text(fixed(value, digits), middle, plan.y + (r + 0.5 - plan.row) * plan.cellH, {
       size,
       fill: inkOn(palette[step], palette[step + 1], palette[step + 2]),
       family: theme.sans,
@@ -94,14 +119,14 @@ function paintAxes(surface, panel, plan, theme) {
   });
   const label = { size: plan.labelSize, fill: theme.text, family: theme.mono };
   for (const { at, text } of plan.rowTicks) {
-    surface.text(isolated(text), x - 5, y + (at + 0.5) * plan.cellH, {
+    surface.text(isolated(text), x - 5, y + (at + 0.5 - plan.row) * plan.cellH, {
       ...label,
       align: "right",
       baseline: "middle",
     });
   }
   for (const { at, text } of plan.colTicks) {
-    const middle = x + (at + 0.5) * plan.cellW;
+    const middle = x + (at + 0.5 - plan.col) * plan.cellW;
     if (plan.colAngle === 0) {
       surface.text(isolated(text), middle, y - 5, { ...label, align: "center", baseline: "bottom" });
     } else {
@@ -116,7 +141,7 @@ function paintAxes(surface, panel, plan, theme) {
 }
 
 /** @param {Surface} surface @param {Scene} scene */
-function paintLegend(surface, { panel, shown, scale, plan, theme }) {
+function paintLegend(surface, { panel, scale, plan, theme, layers, legend }) {
   const { x, bar } = plan;
   const palette = scale.diverging ? theme.diverging : theme.sequential;
   for (let i = 0; i < bar.w; i += 1) {
@@ -133,7 +158,7 @@ function paintLegend(surface, { panel, shown, scale, plan, theme }) {
   const word = scale.decades ? `${panel.valueName}, log` : panel.valueName;
   surface.text(word, x + bar.w / 2, below, { ...note, align: "center" });
 
-  swatches(panel, shown).forEach(([kind, name], i) => {
+  legend.forEach(([kind, name], i) => {
     const left = plan.swatch.x + i * plan.swatch.pitch;
     const { y } = plan.swatch;
     surface.rect(left, y, 14, 11, theme.page);
@@ -141,10 +166,7 @@ function paintLegend(surface, { panel, shown, scale, plan, theme }) {
     surface.frame(left - 0.5, y - 0.5, 15, 12, theme.line, 1);
     surface.text(name, left + 19, y - 1, note);
   });
-  const { down, across } = plan.pooled;
-  if (down * across > 1) {
-    surface.text(`a pixel shows the largest of ${down} × ${across}`, x, below + 15, note);
-  }
+  if (plan.note) surface.text(sharing(layers), x, below + 15, note);
 }
 
 /**
@@ -157,6 +179,7 @@ function paintLegend(surface, { panel, shown, scale, plan, theme }) {
 export function swatches(panel, shown) {
   let [masked, missing] = [false, false];
   const n = panel.cols.labels.length;
+  if (panel.block > 1) return panel.blocked?.some(Boolean) ? [["hatch", "masked"]] : [];
   for (const r of shown.rows) {
     for (const c of shown.cols) {
       const at = r * n + c;

@@ -1,17 +1,21 @@
 // @ts-check
-/** @import { Measure, Options, Panel, Theme } from "./types.js" */
+/** @import { Window } from "./types.js" */
 /** @import { Marks } from "./overlay.js" */
+/** @import { Given, Shown } from "./scene.js" */
 import { canvasSurface, context2d, sized } from "./canvas.js";
+import { cellAt, rowAt } from "./cells.js";
 import { element } from "./dom.js";
 import { exportMenu } from "./exporting.js";
+import { exact } from "./format.js";
+import { gestures } from "./gestures.js";
 import { moved } from "./keys.js";
 import { paintOverlay } from "./overlay.js";
-import { paint, swatches } from "./paint.js";
-import { commonCell, plan as planned, rowLabels } from "./plan.js";
+import { paint } from "./paint.js";
 import { cell as cellPieces, place, plain, show } from "./readout.js";
-import { range, view } from "./view.js";
+import { leastWidth, looking, sceneOf } from "./scene.js";
+import { Viewport } from "./viewport.js";
 
-const SAVE = 92; // the menu beside the title, and the accent before it
+const ROW_AFTER = 120; // ms of rest on a cell before its whole row is asked for
 
 /**
  * What a panel tells the explorer. row or col is null where the pointer is over a label.
@@ -22,55 +26,10 @@ const SAVE = 92; // the menu beside the title, and the accent before it
  * @property {(panel: string, row: number, col: number) => void} pin
  * @property {() => void} clear
  * @property {(panel: PanelView) => import("./exporting.js").Plate} plate
- *
- * @typedef {{panel: Panel, options: Options, theme: Theme, measure: Measure, maxWidth: number,
- *   maxHeight: number, cell: number}} Given
  */
 
-/**
- * The width with which title and subtitle stay on a line each, if they are not too long.
- *
- * @param {Panel} panel
- * @param {number} maxWidth
- * @param {Measure} measure
- */
-function leastWidth({ title, subtitle }, maxWidth, measure) {
-  const words = Math.max(measure(title, 15.5) * 1.06, measure(subtitle, 13)) + SAVE;
-  return Math.ceil(Math.min(maxWidth, Math.max(240, Math.min(360, words))));
-}
-
-/**
- * One size of cell for panels that stand side by side.
- *
- * @param {Panel[]} panels
- * @param {Options} options
- * @param {number} room
- * @param {Measure} measure
- */
-export function cellFor(panels, options, room, measure) {
-  const sizes = panels.map((panel) => {
-    const shown = view(panel, options);
-    const step = Math.ceil(shown.rows.length / 50);
-    const { x } = rowLabels(panel, shown, room, measure, step);
-    const least = leastWidth(panel, room, measure);
-    return { rows: shown.rows.length, cols: shown.cols.length, x, least };
-  });
-  // Small matrices keep cells that have room for a number.
-  const small = sizes.every(({ rows, cols }) => Math.max(rows, cols) <= 10);
-  // On a phone each panel has the width to itself.
-  const height = room < 500 ? Infinity : 820;
-  return commonCell(sizes, room, height, 44, small ? 32 : 13);
-}
-
-/** @param {Given} given everything that painting needs to know */
-function sceneOf({ panel, options, theme, measure, maxWidth, maxHeight, cell }) {
-  const ratio = window.devicePixelRatio || 1;
-  const shown = view(panel, options);
-  const scale = range(panel, shown, options);
-  const room = { maxWidth, maxHeight, cell, ratio, measure };
-  const plan = planned({ panel, shown, swatches: swatches(panel, shown).length, ...room });
-  return { panel, shown, scale, plan, theme, ratio, measure };
-}
+/** @type {Marks} */
+const NO_MARKS = { row: -1, col: -1, pinRow: -1, pinCol: -1 };
 
 /** One matrix on the page: its canvas, its labels, its readout, its keys. */
 export class PanelView {
@@ -87,18 +46,28 @@ export class PanelView {
     this.readout = element("output", "readout");
     const words = element("div", "words", {}, [this.title, this.subtitle]);
     const head = element("header", "", {}, [words, exportMenu(() => host.plate(this))]);
-    this.root = element("section", "panel", {}, [head, this.plot, this.readout]);
+    this.viewport = new Viewport(this.plot, () => this.scene, (window) => this.look(window));
+    const { bar } = this.viewport;
+    this.root = element("section", "panel", {}, [head, this.plot, bar.root, this.readout]);
     /** The keyboard's cell, among the drawn ones. */
     this.cursor = { row: 0, col: 0 };
     this.drawn = "";
-    this.scene = sceneOf(given);
+    this.marks = NO_MARKS;
+    /** @type {import("./readout.js").Piece[]} */
+    this.idle = [];
+    this.frame = 0;
+    this.rowTimer = 0;
+    /** @type {Shown} */
+    this.scene = sceneOf(given, this.viewport.window, null);
     this.update(given);
     this.listen();
   }
 
   /** @param {Given} given */
   update(given) {
-    this.scene = sceneOf(given);
+    this.viewport.keep(given.panel, this.scene.panel);
+    this.scene = sceneOf(given, this.viewport.window, this.scene);
+    if (this.viewport.fits(this.scene)) this.scene = looking(this.scene, this.viewport.window);
     const { panel, shown, plan, theme, ratio } = this.scene;
     this.root.dataset.panel = panel.id;
     this.root.style.setProperty("--accent", theme.accents[panel.accent] ?? theme.accents.plain);
@@ -113,11 +82,34 @@ export class PanelView {
     this.plot.setAttribute("aria-colcount", String(nCols));
     this.cursor.row = Math.min(this.cursor.row, shown.rows.length - 1);
     this.cursor.col = Math.min(this.cursor.col, shown.cols.length - 1);
-    const state = JSON.stringify([panel.digest, panel.valueName, panel.scale, given.options, theme.page, plan, ratio]);
+    const stamp = panel.block > 1 ? panel.source?.stamp() : 0;
+    const state = JSON.stringify([panel.digest, panel.valueName, panel.scale, given.options, theme.page, plan, ratio, stamp]);
     if (state === this.drawn) return;
     this.drawn = state;
     for (const canvas of [this.base, this.over]) sized(canvas, plan.width, plan.height, ratio);
-    paint(canvasSurface(context2d(this.base)), this.scene);
+    this.repaint();
+  }
+
+  repaint() {
+    const context = context2d(this.base);
+    const { plan } = this.scene;
+    context.clearRect(0, 0, plan.width, plan.height);
+    paint(canvasSurface(context), this.scene);
+    this.viewport.shown();
+  }
+
+  /** @param {Window} window - what is in sight from the next frame on */
+  look(window) {
+    this.scene = looking(this.scene, window);
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      const start = performance.now();
+      this.drawn = "";
+      this.repaint();
+      this.remark();
+      this.root.dataset.frameMs = (performance.now() - start).toFixed(1);
+    });
   }
 
   /**
@@ -128,16 +120,38 @@ export class PanelView {
   mark(marks, idle, own) {
     // One voice at a time: linked panels show their numbers without announcing them.
     this.readout.setAttribute("aria-live", own ? "polite" : "off");
-    const { shown } = this.scene;
+    this.marks = marks;
+    this.idle = idle;
+    this.remark();
+    if (own) this.whole();
+  }
+
+  remark() {
+    const { marks } = this;
+    const { panel, shown } = this.scene;
     paintOverlay(context2d(this.over), this.scene, marks);
     const pointed = marks.row >= 0 || marks.col >= 0;
     const row = pointed ? marks.row : marks.pinRow;
     const col = pointed ? marks.col : marks.pinCol;
     const pieces = this.say(row, col);
-    show(this.readout, pieces.length > 0 ? pieces : idle);
+    show(this.readout, pieces.length > 0 ? pieces : this.idle);
     this.cell.textContent = plain(pieces);
     if (row >= 0) this.row.setAttribute("aria-rowindex", String(shown.rows[row] + 1));
     if (col >= 0) this.cell.setAttribute("aria-colindex", String(shown.cols[col] + 1));
+    // For machines: the number itself, where it is known.
+    const at = row >= 0 && col >= 0 ? cellAt(panel, shown.rows[row], shown.cols[col]) : null;
+    this.cell.dataset.value = at?.exact ? exact(at.masked ? 0 : at.value) : "";
+  }
+
+  /** A rank needs the whole row: it is asked for once the reader rests on a cell. */
+  whole() {
+    clearTimeout(this.rowTimer);
+    const { panel, shown } = this.scene;
+    const row = shown.rows[this.marks.row];
+    const col = shown.cols[this.marks.col];
+    if (panel.block === 1 || row === undefined || col === undefined) return;
+    if (!cellAt(panel, row, col).exact || rowAt(panel, row)) return;
+    this.rowTimer = window.setTimeout(() => panel.source?.row(row, panel.cols.labels.length), ROW_AFTER);
   }
 
   /** @param {number} row @param {number} col - among the drawn ones, -1 for none */
@@ -155,8 +169,8 @@ export class PanelView {
     const box = this.base.getBoundingClientRect();
     const x = event.clientX - box.left - plan.x;
     const y = event.clientY - box.top - plan.y;
-    const col = x >= 0 && x < plan.w && y < plan.h ? Math.floor(x / plan.cellW) : -1;
-    const row = y >= 0 && y < plan.h && x < plan.w ? Math.floor(y / plan.cellH) : -1;
+    const col = x >= 0 && x < plan.w && y < plan.h ? Math.floor(x / plan.cellW + plan.col) : -1;
+    const row = y >= 0 && y < plan.h && x < plan.w ? Math.floor(y / plan.cellH + plan.row) : -1;
     return { row: Math.min(row, shown.rows.length - 1), col: Math.min(col, shown.cols.length - 1) };
   }
 
@@ -169,16 +183,17 @@ export class PanelView {
     const { plan, shown } = this.scene;
     const box = this.base.getBoundingClientRect();
     return {
-      x: box.left + plan.x + shown.cols.indexOf(col) * plan.cellW,
-      y: box.top + plan.y + shown.rows.indexOf(row) * plan.cellH,
+      x: box.left + plan.x + (shown.cols.indexOf(col) - plan.col) * plan.cellW,
+      y: box.top + plan.y + (shown.rows.indexOf(row) - plan.row) * plan.cellH,
       width: plan.cellW,
       height: plan.cellH,
     };
   }
 
   listen() {
+    const hand = gestures(this.plot, this.viewport);
     this.plot.onpointermove = (event) => {
-      if (event.pointerType === "touch") return;
+      if (event.pointerType === "touch" || hand.busy()) return;
       const { row, col } = this.under(event);
       if (row < 0 && col < 0) this.host.leave();
       else this.point(row, col);
@@ -186,7 +201,7 @@ export class PanelView {
     this.plot.onpointerleave = () => this.host.leave();
     this.plot.onclick = (event) => {
       const { row, col } = this.under(event);
-      if (row < 0 || col < 0) return;
+      if (row < 0 || col < 0 || hand.busy()) return;
       this.cursor = { row, col };
       this.pin();
     };
@@ -211,11 +226,14 @@ export class PanelView {
   /** @param {KeyboardEvent} event */
   key(event) {
     const { shown } = this.scene;
-    const to = moved(event, this.cursor, shown.rows.length, shown.cols.length, 10);
+    const zoomed = this.viewport.key(event, this.cursor);
+    const to = zoomed ? null : moved(event, this.cursor, shown.rows.length, shown.cols.length, 10);
     if (to) {
       this.cursor = to;
+      this.viewport.reveal(to.row, to.col);
       this.point(to.row, to.col);
-    } else if (event.key === "Escape") this.host.clear();
+    } else if (zoomed) this.point(this.cursor.row, this.cursor.col);
+    else if (event.key === "Escape") this.host.clear();
     else if (event.key === "Enter" || event.key === " ") this.pin();
     else return;
     event.preventDefault();

@@ -1,31 +1,61 @@
 // @ts-check
 /** @import { Figure, Axis } from "./types.js" */
+/** @import { Note } from "./wire.js" */
 
 /**
- * Reads the buffer that payload.py packs. Arrays are views into it, not copies.
+ * Takes a buffer of payload.py apart. Arrays are views into it, not copies.
  *
  * @param {Uint8Array} bytes
- * @returns {Figure}
  */
-export function unpack(bytes) {
+function opened(bytes) {
   const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
   const length = new DataView(whole.buffer, whole.byteOffset).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(whole.subarray(4, 4 + length)));
   const body = whole.byteOffset + 4 + length;
 
-  /** @param {number} place */
+  /** @param {number | null} place @returns {any} */
   const array = (place) => {
+    if (place === null) return null;
     const { kind, shape, offset } = header.arrays[place];
     const count = shape.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b, 1);
     const Kind = kind === "f4" ? Float32Array : Uint8Array;
-    return /** @type {any} */ (new Kind(/** @type {any} */ (whole.buffer), body + offset, count));
+    return new Kind(/** @type {any} */ (whole.buffer), body + offset, count);
   };
-  /** @param {number} place */
-  const digest = (place) => header.arrays[place].digest;
-  /** @type {Axis[]} */
-  const axes = header.axes;
+  /** @param {number | null} place @returns {string} */
+  const digest = (place) => (place === null ? "" : header.arrays[place].digest);
+  return { header, array, digest };
+}
 
-  return {
+/**
+ * A figure, or what the wire beside it says.
+ *
+ * @param {Uint8Array} bytes
+ * @returns {{figure: Figure, note: null} | {figure: null, note: Note}}
+ */
+export function unpack(bytes) {
+  const { header, array, digest } = opened(bytes);
+  if (Object.hasOwn(header, "wire")) {
+    const { answer } = header;
+    const numbers = answer && Object.hasOwn(answer, "values") && {
+      block: answer.block,
+      values: array(answer.values),
+      blocked: array(answer.blocked),
+      tops: array(answer.tops),
+      digest: digest(answer.values) + digest(answer.blocked),
+    };
+    return { figure: null, note: { ...header, answer: answer && { ...answer, part: numbers || null } } };
+  }
+  /** @param {number | null} place */
+  const list = (place) => (place === null ? null : header.lists[place]);
+  /** @type {Axis[]} */
+  const axes = header.axes.map((/** @type {any} */ axis) => ({
+    name: axis.name,
+    title: axis.title,
+    labels: list(axis.labels),
+    details: list(axis.details),
+    special: list(axis.special),
+  }));
+  const figure = {
     ...header,
     palettes: {
       sequential: header.palettes.sequential.map(array),
@@ -40,8 +70,10 @@ export function unpack(bytes) {
       rows: axes[panel.rows],
       cols: axes[panel.cols],
       values: array(panel.values),
-      blocked: panel.blocked === null ? null : array(panel.blocked),
-      digest: digest(panel.values) + (panel.blocked === null ? "" : digest(panel.blocked)),
+      blocked: array(panel.blocked),
+      tops: array(panel.tops),
+      digest: digest(panel.values) + digest(panel.blocked),
+      source: null,
     })),
     grid: header.grid && {
       ...header.grid,
@@ -52,7 +84,8 @@ export function unpack(bytes) {
         name: metric.name,
         values: array(metric.values),
       })),
-      stack: header.grid.stack === null ? null : array(header.grid.stack),
+      stack: array(header.grid.stack),
     },
   };
+  return { figure, note: null };
 }

@@ -1,6 +1,21 @@
 // @ts-check
 /** @import { Panel, Range, View } from "./types.js" */
-import { isBlocked, part } from "./view.js";
+import { part } from "./view.js";
+
+export const MASKED = -2;
+export const UNDEFINED = -1;
+
+/**
+ * Where each cell stands on its colour scale, 0 to 255, or MASKED or UNDEFINED.
+ *
+ * @typedef {{width: number, height: number, at: Int16Array}} Places
+ *
+ * One pixel a cell. Masked and undefined cells are transparent, so that what lies beneath shows;
+ * undefinedCells marks the latter, or is null where there are none.
+ *
+ * @typedef {{width: number, height: number, colour: Uint32Array,
+ *   undefinedCells: Uint32Array | null}} Pixels
+ */
 
 /**
  * A palette as one little-endian RGBA word a step.
@@ -17,63 +32,95 @@ export function words(palette) {
 }
 
 /**
- * How many cells share a pixel along one side: 1 unless there are more cells than pixels.
- *
- * @param {number} cells
- * @param {number} pixels
- */
-export const pool = (cells, pixels) => Math.max(1, Math.ceil(cells / Math.max(1, pixels)));
-
-/**
- * The map at one pixel a cell, or one pixel for each block of down x across cells, which then
- * shows the cell of the largest |value|. Masked and undefined cells stay transparent, so that
- * what lies beneath shows; undefined marks the latter, or is null where there are none.
- *
- * @param {Panel} panel
- * @param {View} shown
+ * @param {{values: Float32Array, blocked: Uint8Array | null}} map - width numbers a row
+ * @param {number} width
  * @param {Range} scale
- * @param {Uint32Array} table
- * @param {number} down
- * @param {number} across
+ * @param {View} shown - the rows and columns that are drawn
+ * @returns {Places}
  */
-export function pixels(panel, shown, scale, table, down = 1, across = 1) {
-  const { rows, cols } = shown;
-  const width = Math.ceil(cols.length / across);
-  const height = Math.ceil(rows.length / down);
-  const colour = new Uint32Array(width * height);
-  /** @type {Uint32Array | null} */
-  let undefinedCells = null;
-  const n = panel.cols.labels.length;
-  for (let y = 0; y < height; y += 1) {
-    const lastRow = Math.min(rows.length, (y + 1) * down);
-    for (let x = 0; x < width; x += 1) {
-      const lastCol = Math.min(cols.length, (x + 1) * across);
-      let best = NaN;
-      let bestRow = 0;
-      let allowed = false;
-      for (let r = y * down; r < lastRow; r += 1) {
-        for (let c = x * across; c < lastCol; c += 1) {
-          const at = rows[r] * n + cols[c];
-          if (isBlocked(panel, at)) continue;
-          allowed = true;
-          const value = panel.values[at];
-          if (Number.isNaN(best) || Math.abs(value) > Math.abs(best)) {
-            best = value;
-            bestRow = r;
-          }
-        }
-      }
-      if (!allowed) continue;
-      const place = part(best, scale, bestRow);
-      if (Number.isNaN(place)) {
-        undefinedCells ??= new Uint32Array(width * height);
-        undefinedCells[y * width + x] = 0xff000000;
-      } else {
-        colour[y * width + x] = table[Math.round(place * 255)];
+export function placesOf({ values, blocked }, width, scale, { rows, cols }) {
+  const at = new Int16Array(rows.length * cols.length);
+  let i = 0;
+  for (let r = 0; r < rows.length; r += 1) {
+    const start = rows[r] * width;
+    for (let c = 0; c < cols.length; c += 1, i += 1) {
+      const cell = start + cols[c];
+      if (blocked !== null && blocked[cell] !== 0) at[i] = MASKED;
+      else {
+        const place = part(values[cell], scale, r);
+        at[i] = Number.isNaN(place) ? UNDEFINED : Math.round(place * 255);
       }
     }
   }
+  return { width: cols.length, height: rows.length, at };
+}
+
+/**
+ * The same map in fewer pixels, each cell in one of them. A pixel shows its most striking cell:
+ * the highest on the scale, or on a diverging one the farthest from the middle.
+ *
+ * @param {Places} places
+ * @param {number} width
+ * @param {number} height
+ * @param {boolean} diverging
+ * @returns {Places}
+ */
+export function pooled(places, width, height, diverging) {
+  const { width: n, height: m, at: from } = places;
+  if (width >= n && height >= m) return places;
+  const wide = Math.min(width, n);
+  const tall = Math.min(height, m);
+  const x = new Int32Array(n);
+  for (let c = 0; c < n; c += 1) x[c] = Math.floor(((c + 0.5) * wide) / n);
+  const at = new Int16Array(wide * tall).fill(MASKED);
+  for (let r = 0; r < m; r += 1) {
+    const row = Math.floor(((r + 0.5) * tall) / m) * wide;
+    for (let c = 0, i = r * n; c < n; c += 1, i += 1) {
+      const place = from[i];
+      const to = row + x[c];
+      if (place <= at[to] && !(diverging && place >= 0)) continue;
+      if (!diverging || at[to] < 0 || Math.abs(place - 127.5) > Math.abs(at[to] - 127.5)) at[to] = place;
+    }
+  }
+  return { width: wide, height: tall, at };
+}
+
+/**
+ * @param {Places} places
+ * @param {Uint32Array} table
+ * @returns {Pixels}
+ */
+export function pixelsOf({ width, height, at }, table) {
+  const colour = new Uint32Array(at.length);
+  /** @type {Uint32Array | null} */
+  let undefinedCells = null;
+  for (let i = 0; i < at.length; i += 1) {
+    const place = at[i];
+    if (place >= 0) colour[i] = table[place];
+    else if (place === UNDEFINED) {
+      undefinedCells ??= new Uint32Array(at.length);
+      undefinedCells[i] = 0xff000000;
+    }
+  }
   return { width, height, colour, undefinedCells };
+}
+
+/**
+ * The range of an overview's rows: the scale of each is that of its largest row.
+ *
+ * @param {Range} scale - rowTop: one number a position
+ * @param {number} first - position of the first row
+ * @param {number} rows
+ * @param {number} block
+ * @returns {Range}
+ */
+export function ofBlocks(scale, first, rows, block) {
+  const { rowTop } = scale;
+  if (rowTop === null) return scale;
+  const tops = Float32Array.from({ length: rows }, (_, r) =>
+    rowTop.subarray(first + r * block, first + (r + 1) * block).reduce((a, b) => Math.max(a, b), 0),
+  );
+  return { ...scale, rowTop: tops };
 }
 
 /**

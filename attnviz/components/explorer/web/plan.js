@@ -1,14 +1,17 @@
 // @ts-check
 /** @import { Measure, Panel, Plan, Tick, View } from "./types.js" */
 import { elided, stride, ticks } from "./labels.js";
-import { pool } from "./pixels.js";
+import { MOST_CELL } from "./zoom.js";
 
-const TITLE = 16; // an axis title, with its gap
-const GAP = 5; // between labels and map
+export const TITLE = 16; // an axis title, with its gap
+export const GAP = 5; // between labels and map
 const BAR = 38; // the colour bar and its numbers
-const SLANT = (-52 * Math.PI) / 180;
+export const SLANT = (-52 * Math.PI) / 180;
 const SWATCH = 84; // an entry of the legend
-const NOTE = 200; // the line that says how many cells share a pixel
+const NOTE = 250; // the line that says how many cells share a pixel
+export const NUMBERS = 28; // the least side of a cell that carries its number
+const SAMPLED = 400; // labels measured for the room of those that zooming brings
+const OVERHANG = 26; // kept beside a map that can be zoomed, for slanted labels
 
 /**
  * A side of the map in whole device pixels a cell where that costs little of the room.
@@ -21,8 +24,8 @@ export function snapped(cells, room, ratio) {
   const device = Math.floor(room * ratio);
   const whole = Math.floor(device / cells);
   if (whole >= 1 && whole * cells >= 0.8 * device) return (whole * cells) / ratio;
-  if (whole >= 1) return device / ratio;
-  return Math.ceil(cells / pool(cells, device)) / ratio;
+  // With more cells than pixels, cells share pixels.
+  return device / ratio;
 }
 
 /**
@@ -38,9 +41,15 @@ export function snapped(cells, room, ratio) {
 export function rowLabels(panel, shown, maxWidth, measure, step) {
   const size = maxWidth < 420 ? 11 : 12;
   const room = Math.round(Math.min(112, Math.max(44, maxWidth * 0.22)));
-  const wide = widest(ticks(panel.rows.labels, shown.rows, step), room, size, measure);
+  const drawn = ticks(panel.rows.labels, shown.rows, step);
+  // Zooming brings other labels, and must not move the map.
+  const later = step > 1 ? ticks(panel.rows.labels, shown.rows, sampling(shown.rows.length)) : [];
+  const wide = widest([...drawn, ...later], room, size, measure);
   return { size, wide, x: TITLE + wide + GAP };
 }
+
+/** @param {number} n */
+const sampling = (n) => Math.max(2, Math.ceil(n / SAMPLED));
 
 /**
  * Where everything of one panel stands.
@@ -76,11 +85,14 @@ function frame(given, rowStepBefore, colStepBefore) {
   const side = Math.min(cell, (maxWidth - x - 2) / nCols);
   const colRoom = Math.round(Math.min(92, Math.max(44, maxHeight * 0.2)));
   const colStepLeast = Math.max(colStepBefore, stride(nCols, nCols, 1));
-  const colWide = widest(ticks(panel.cols.labels, shown.cols, colStepLeast), colRoom, labelSize, measure);
+  const later = colStepLeast > 1 ? ticks(panel.cols.labels, shown.cols, sampling(nCols)) : [];
+  const drawn = ticks(panel.cols.labels, shown.cols, colStepLeast);
+  const colWide = widest([...drawn, ...later], colRoom, labelSize, measure);
   const flat = colWide <= side - 6;
   const slanted = !flat && side >= 16;
   const colLabelH = flat ? labelSize : slanted ? Math.ceil(colWide * Math.sin(-SLANT)) + 6 : colWide;
-  const overhang = slanted ? Math.ceil(lastWide(given, labelSize, colWide) * Math.cos(SLANT)) : 2;
+  const last = slanted ? Math.ceil(lastWide(given, labelSize, colWide) * Math.cos(SLANT)) : 2;
+  const overhang = side < NUMBERS ? Math.max(last, OVERHANG + side / 2) : last;
   const y = TITLE + colLabelH + GAP;
 
   const roomW = Math.min(cell * nCols, maxWidth - x - Math.max(2, overhang - side / 2));
@@ -95,13 +107,11 @@ function frame(given, rowStepBefore, colStepBefore) {
 
   const rowStep = Math.max(stride(nRows, cellH, labelSize + 2), 1);
   const colStep = stride(nCols, cellW, slanted ? 1 : flat ? colWide : labelSize + 2);
-  const fit = (/** @type {number} */ room) => (/** @type {Tick} */ tick) => ({
-    at: tick.at,
-    text: elided(tick.text, room, labelSize, measure),
-  });
-  const pooled = { down: pool(nRows, Math.round(h * ratio)), across: pool(nCols, Math.round(w * ratio)) };
-  const note = pooled.down * pooled.across > 1 ? 16 : 0;
-  const barW = Math.min(150, Math.max(110, w - swatches * SWATCH));
+  const fit = fitted(labelSize, measure);
+  const mostZoom = Math.min(cellW, cellH) < NUMBERS ? Math.max(1, MOST_CELL / Math.max(cellW, cellH)) : 1;
+  const shared = panel.block > 1 || Math.min(cellW, cellH) * ratio < 1;
+  const note = shared ? 16 : 0;
+  const barW = 150; // room for both its ends and its name
   const beside = swatches > 0 && x + barW + swatches * SWATCH <= maxWidth;
   const legendW = beside ? barW + swatches * SWATCH : Math.max(barW, swatches * SWATCH);
   const right = Math.max(w + Math.max(2, overhang - cellW / 2), legendW, note && NOTE);
@@ -120,12 +130,27 @@ function frame(given, rowStepBefore, colStepBefore) {
     colTicks: ticks(panel.cols.labels, shown.cols, colStep).map(fit(flat ? cellW : colWide)),
     colAngle: flat ? 0 : slanted ? SLANT : -Math.PI / 2,
     labelSize,
-    numbers: Math.min(cellW, cellH) >= 28,
+    numbers: Math.min(cellW, cellH) >= NUMBERS,
     bar: { y: y + h + 12, w: barW },
     swatch: { x: beside ? x + barW + 16 : x, y: y + h + (beside ? 11 : BAR + note), pitch: SWATCH },
-    pooled,
+    note,
+    row: 0,
+    col: 0,
+    nRows,
+    nCols,
+    mostZoom,
+    zoom: 1,
   };
 }
+
+/**
+ * @param {number} size @param {Measure} measure
+ * @returns {(room: number) => (tick: Tick) => Tick} a label cut to the room it has
+ */
+export const fitted = (size, measure) => (room) => (tick) => ({
+  at: tick.at,
+  text: elided(tick.text, room, size, measure),
+});
 
 /**
  * The width of the last column's label: what may stand out to the right of the map.
@@ -146,7 +171,7 @@ function lastWide({ panel, shown, measure }, size, room) {
  * @param {number} size
  * @param {Measure} measure
  */
-function widest(labels, room, size, measure) {
+export function widest(labels, room, size, measure) {
   let most = 12;
   for (const { text } of labels) {
     if (text.length > 60) return room;

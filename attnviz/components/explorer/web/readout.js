@@ -1,8 +1,8 @@
 // @ts-check
 /** @import { Axis, Panel } from "./types.js" */
+import { cellAt, rankIn, rowAt } from "./cells.js";
 import { number } from "./format.js";
 import { shown } from "./labels.js";
-import { isBlocked, rank } from "./view.js";
 
 const LONGEST = 36; // characters of a token in a readout; hovering its label gives all of it
 
@@ -48,18 +48,23 @@ export function place(axis, position, whole = false) {
  * @returns {Piece[]}
  */
 export function cell(panel, row, col) {
-  const at = row * panel.cols.labels.length + col;
   const ends = [
     ...place(panel.rows, row),
     piece("word", " → "),
     ...place(panel.cols, col),
     piece("word", ": "),
   ];
-  if (isBlocked(panel, at)) return [...ends, piece("value", "masked")];
-  const value = panel.values[at];
+  const { value, masked, exact, block } = cellAt(panel, row, col);
+  if (masked) return [...ends, piece("value", "masked")];
+  if (!exact) {
+    const around = `at most ${number(value)}`;
+    return [...ends, piece("value", around), piece("word", `, the largest of ${block} × ${block} cells here`)];
+  }
   const said = [...ends, piece("value", `${panel.valueName} ${number(value)}`)];
   if (panel.scale !== "weight" || Number.isNaN(value)) return said;
-  const { rank: place_, of } = rank(panel, row, col);
+  const whole = rowAt(panel, row);
+  if (whole === null) return said;
+  const { rank: place_, of } = rankIn(whole, col);
   return [...said, piece("word", `, rank ${place_} of ${of} in row`)];
 }
 

@@ -1,6 +1,7 @@
 // @ts-check
 /** @import { Plate } from "./exporting.js" */
-/** @import { Surface } from "./paint.js" */
+/** @import { Box, Surface } from "./paint.js" */
+/** @import { Pixels } from "./pixels.js" */
 import { raster } from "./canvas.js";
 import { paintPlate, plateSize } from "./exporting.js";
 
@@ -65,26 +66,59 @@ function svgSurface(parts, image) {
         `<text transform="translate(${round(x)} ${round(y)})${turn}" dy="${shift}em" font-size="${style.size}" font-family="${escaped(style.family)}" font-weight="${style.weight ?? 400}" fill="${style.fill}" text-anchor="${anchor}">${escaped(text)}</text>`,
       );
     },
-    map(map, x, y, w, h, theme) {
-      const place = (/** @type {Uint32Array} */ words) =>
-        parts.push(
-          `<image x="${round(x)}" y="${round(y)}" width="${round(w)}" height="${round(h)}" preserveAspectRatio="none" style="image-rendering:pixelated" href="${image(words, map.width, map.height)}"/>`,
-        );
-      if (map.width * map.height > MOST_CELLS) {
-        place(map.colour);
-        return;
-      }
-      const [cellW, cellH] = [w / map.width, h / map.height];
-      map.colour.forEach((word, at) => {
-        const [cx, cy] = [x + (at % map.width) * cellW, y + Math.floor(at / map.width) * cellH];
-        if (map.undefinedCells?.[at]) {
-          this.rect(cx, cy, cellW, cellH, theme.page);
-          this.texture(cx, cy, cellW, cellH, "dots", theme);
-        } else if (word) {
-          const hex = [word & 255, (word >> 8) & 255, (word >> 16) & 255];
-          this.rect(cx, cy, cellW, cellH, `#${hex.map((v) => v.toString(16).padStart(2, "0")).join("")}`);
+    within(clip, draw) {
+      const { x, y, w, h } = { x: round(clip.x), y: round(clip.y), w: round(clip.w), h: round(clip.h) };
+      parts.push(`<svg x="${x}" y="${y}" width="${w}" height="${h}" viewBox="${x} ${y} ${w} ${h}">`);
+      draw();
+      parts.push("</svg>");
+    },
+    map(map, box, clip, theme) {
+      const [cellW, cellH] = [box.w / map.width, box.h / map.height];
+      const cut = cropped(map, box, clip);
+      const [x, y] = [box.x + cut.left * cellW, box.y + cut.top * cellH];
+      const [w, h] = [cut.width * cellW, cut.height * cellH];
+      const draw = () => {
+        if (cut.width * cut.height > MOST_CELLS) {
+          parts.push(
+            `<image x="${round(x)}" y="${round(y)}" width="${round(w)}" height="${round(h)}" preserveAspectRatio="none" style="image-rendering:pixelated" href="${image(cut.colour, cut.width, cut.height)}"/>`,
+          );
+          return;
         }
-      });
+        cut.colour.forEach((word, at) => {
+          const [cx, cy] = [x + (at % cut.width) * cellW, y + Math.floor(at / cut.width) * cellH];
+          if (cut.undefinedCells?.[at]) {
+            this.rect(cx, cy, cellW, cellH, theme.page);
+            this.texture(cx, cy, cellW, cellH, "dots", theme);
+          } else if (word) {
+            const hex = [word & 255, (word >> 8) & 255, (word >> 16) & 255];
+            this.rect(cx, cy, cellW, cellH, `#${hex.map((v) => v.toString(16).padStart(2, "0")).join("")}`);
+          }
+        });
+      };
+      const whole = [x - clip.x, y - clip.y, w - clip.w, h - clip.h].every((d) => Math.abs(d) < 0.01);
+      if (whole) draw();
+      else this.within(clip, draw);
     },
   };
+}
+
+/**
+ * The pixels of a map that show in the clip, the cut ones at its edges included.
+ *
+ * @param {Pixels} map
+ * @param {Box} box
+ * @param {Box} clip
+ */
+function cropped(map, box, clip) {
+  const [w, h] = [box.w / map.width, box.h / map.height];
+  const left = Math.floor((clip.x - box.x) / w + 1e-6);
+  const top = Math.floor((clip.y - box.y) / h + 1e-6);
+  const width = Math.min(map.width, Math.ceil((clip.x + clip.w - box.x) / w - 1e-6)) - left;
+  const height = Math.min(map.height, Math.ceil((clip.y + clip.h - box.y) / h - 1e-6)) - top;
+  const take = (/** @type {Uint32Array} */ from) =>
+    Uint32Array.from({ length: width * height }, (_, i) =>
+      from[(top + Math.floor(i / width)) * map.width + left + (i % width)],
+    );
+  const undefinedCells = map.undefinedCells && take(map.undefinedCells);
+  return { left, top, width, height, colour: take(map.colour), undefinedCells };
 }

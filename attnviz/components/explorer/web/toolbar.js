@@ -95,7 +95,8 @@ export function abilities(figure) {
   const weights = figure.panels.filter(({ scale }) => scale === "weight");
   return {
     scale: weights.length > 0,
-    first: figure.grid !== null && weights.some(({ cols }) => cols.name === "key" && cols.labels.length > 1),
-    special: figure.panels.some(({ rows, cols }) => rows.special?.some(Boolean) || cols.special?.some(Boolean)),
+    // An overview's cells cannot be taken apart.
+    first: figure.grid !== null && weights.some(({ cols, block }) => block === 1 && cols.name === "key" && cols.labels.length > 1),
+    special: figure.panels.some(({ rows, cols, block }) => block === 1 && (rows.special?.some(Boolean) || cols.special?.some(Boolean))),
   };
 }

@@ -7,12 +7,29 @@
  *
  * @typedef {{id: string, title: string, subtitle: string, scale: "weight" | "signed" | "magnitude",
  *   limit: number | null, accent: string, valueName: string, rows: Axis, cols: Axis,
- *   values: Float32Array, blocked: Uint8Array | null, digest: string, shared?: number}} Panel
+ *   values: Float32Array, blocked: Uint8Array | null, digest: string, shared?: number, block: number,
+ *   tops: Float32Array | null, source: Source | null}} Panel
  *   values and blocked hold rows x cols numbers, row after row. shared: the largest value of the
- *   maps that this one is compared with, for one scale on all.
+ *   maps that this one is compared with, for one scale on all. Of an overview (block > 1) each of
+ *   them stands for block x block cells: the largest of them, and whether all are masked; tops is
+ *   then each row's largest, and source has the parts that were fetched.
+ *
+ * @typedef {[number, number]} Span - a position, and the one after the last
+ *
+ * @typedef {{rows: Span, cols: Span, block: number, values: Float32Array,
+ *   blocked: Uint8Array | null}} Tile - a part of a map, as the map itself is stored
+ *
+ * @typedef {{tiles: () => Tile[], tile: (rows: Span, cols: Span, block: number) => void,
+ *   row: (row: number, n: number) => void, rest: () => void, stamp: () => number}} Source
+ *   tiles: what is here, the latest last; tile and row ask for more; rest: nothing is wanted;
+ *   stamp: another number when there is more.
+ *
+ * @typedef {{zoom: number, row: number, col: number}} Window
+ *   What of a map is in sight: how many times larger than the whole, and the first drawn row and
+ *   column, which may be cut.
  *
  * @typedef {{layers: number[], heads: number, kvHeads: number | null, signed: boolean, size: number,
- *   thumbnails: Uint8Array, digest: string,
+ *   thumbnails: Uint8Array, digest: string, first: [number, number] | null,
  *   metrics: {name: string, values: Float32Array}[], stack: Float32Array | null}} Grid
  *
  * @typedef {{layer: number | null, head: number | null, panel: string | null,
@@ -22,7 +39,11 @@
  *   accents: Record<string, [string, string]>,
  *   palettes: {sequential: [Uint8Array, Uint8Array], diverging: [Uint8Array, Uint8Array],
  *     named: Record<string, [Uint8Array, Uint8Array]>, lines: [string[], string[]]},
- *   panels: Panel[], grid: Grid | null, selection: Selection & {look: Look}, push: number}} Figure
+ *   panels: Panel[], grid: Grid | null, selection: Selection & {look: Look}, push: number, id: string,
+ *   key: string, held?: (layer: number, head: number) => Panel,
+ *   known?: (layer: number, head: number) => Panel | null}} Figure
+ *   held: the map of any head, where the explorer may ask for those that it lacks, or the last one
+ *   shown while it is on its way; known: the same, or null where it is not here.
  *
  * @typedef {"absolute" | "row" | "log"} ScaleKind
  *
@@ -59,8 +80,10 @@
  * @typedef {{width: number, height: number, x: number, y: number, w: number, h: number,
  *   cellW: number, cellH: number, rowStep: number, colStep: number, rowTicks: Tick[], colTicks: Tick[],
  *   colAngle: number, labelSize: number, numbers: boolean, bar: {y: number, w: number},
- *   swatch: {x: number, y: number, pitch: number}, pooled: {down: number, across: number}}} Plan
- *   Where everything of one panel stands, in CSS pixels; x, y, w, h is the map itself. pooled: how
- *   many cells share a pixel.
+ *   swatch: {x: number, y: number, pitch: number}, note: number,
+ *   row: number, col: number, nRows: number, nCols: number, mostZoom: number, zoom: number}} Plan
+ *   Where everything of one panel stands, in CSS pixels; x, y, w, h is the map itself, of which
+ *   nRows x nCols cells, from row and col on, are in sight; these may be fractions. note: the room
+ *   for the line that says how many cells share a pixel. mostZoom: 1 where nothing is gained.
  */
 export {};
