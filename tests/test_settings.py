@@ -21,7 +21,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_defaults() -> None:
     found = settings()
-    assert (found.max_tokens, found.max_characters, found.max_models) == (2048, 50_000, 3)
+    assert (found.max_tokens, found.max_characters, found.max_models) == (8192, 50_000, 3)
     assert found.memory_gib == inf
     assert (found.device, found.hub, found.model_dirs) == ("auto", True, ())
 

@@ -139,7 +139,8 @@ def test_a_hundred_thousand_characters_are_refused_and_kept() -> None:
 )
 def test_odd_texts(text: str) -> None:
     app = open_page(text=text)
-    labels = header(app)["axes"][0]["labels"]
+    packed = header(app)
+    labels = packed["lists"][packed["axes"][0]["labels"]]
     assert len(labels) == int(subtitles(app)["inputs"].split(" × ")[0])
     assert text not in "\n".join(element.value for element in app.markdown) or text == "a"
 

@@ -53,6 +53,7 @@ export class PanelView {
     this.cursor = { row: 0, col: 0 };
     this.drawn = "";
     this.marks = NO_MARKS;
+    this.marked = false;
     /** @type {import("./readout.js").Piece[]} */
     this.idle = [];
     this.frame = 0;
@@ -129,7 +130,10 @@ export class PanelView {
   remark() {
     const { marks } = this;
     const { panel, shown } = this.scene;
-    paintOverlay(context2d(this.over), this.scene, marks);
+    // A canvas that is touched is sent to the screen anew: not where there is nothing to show.
+    const marked = Object.values(marks).some((at) => at >= 0);
+    if (marked || this.marked) paintOverlay(context2d(this.over), this.scene, marks);
+    this.marked = marked;
     const pointed = marks.row >= 0 || marks.col >= 0;
     const row = pointed ? marks.row : marks.pinRow;
     const col = pointed ? marks.col : marks.pinCol;
