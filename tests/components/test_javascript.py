@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,12 +23,10 @@ def node() -> str:
     return found
 
 
-def test_javascript_unit_tests() -> None:
-    files = sorted((ROOT / "tests" / "js").glob("*.test.mjs"))
-    assert files
+def run_node(*arguments: str) -> None:
     environment = {key: value for key, value in os.environ.items() if key != "NODE_OPTIONS"}
     done = subprocess.run(
-        [node(), "--test", *map(str, files)],
+        [node(), *arguments],
         cwd=ROOT,
         env=environment,
         capture_output=True,
@@ -35,6 +34,18 @@ def test_javascript_unit_tests() -> None:
         timeout=120,
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"[-6000:]
+
+
+def test_javascript_unit_tests() -> None:
+    files = sorted((ROOT / "tests" / "js").glob("*.test.mjs"))
+    assert files
+    run_node("--test", *map(str, files))
+
+
+def test_types_in_comments_hold() -> None:
+    compiler = Path(sys.prefix) / "typescript" / "node_modules" / "typescript" / "bin" / "tsc"
+    assert compiler.exists(), "no TypeScript: run scripts/setup_dev.sh"
+    run_node(str(compiler), "-p", "tests/js")
 
 
 def test_modules_stay_readable() -> None:
