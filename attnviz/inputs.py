@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, get_args
 
 import torch
@@ -109,15 +110,20 @@ def tokenize(text: str, max_tokens: int | None = None) -> Tokens:
 
     Raises AttnvizError for a text without tokens, or with more than max_tokens.
     """
-    from attnviz.models.loading import load_tokenizer
-    from attnviz.models.tokens import screen_tokens
-
     if not isinstance(text, str):
         raise AttnvizError(f"The text must be a str; received {type(text).__name__}.")
     if not text:
         raise AttnvizError("The text is empty; type at least one character.")
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise AttnvizError("The text holds half of a character (a lone surrogate); delete it.")
+    return _tokens(text, max_tokens)
+
+
+@lru_cache(maxsize=32)  # a page asks again at every change of any control
+def _tokens(text: str, max_tokens: int | None) -> Tokens:
+    from attnviz.models.loading import load_tokenizer
+    from attnviz.models.tokens import screen_tokens
+
     tokenizer = load_tokenizer(TEXT_MODEL)
     encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
     ids = encoded["input_ids"]

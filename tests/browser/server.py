@@ -24,10 +24,12 @@ def free_port() -> int:
 class Server:
     """`with Server() as server:` serves the app at server.url until the block ends.
 
-    The process has no network but the loopback: see no_network/sitecustomize.py.
+    script, from the repository's root, is what is served instead. The process has no network but
+    the loopback: see no_network/sitecustomize.py.
     """
 
-    def __init__(self, *options: str, **environment: str) -> None:
+    def __init__(self, *options: str, script: str = "app.py", **environment: str) -> None:
+        self._script = script
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._options = options
@@ -44,7 +46,7 @@ class Server:
 
     def __enter__(self) -> Server:
         self._log = tempfile.TemporaryFile(mode="w+")
-        command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+        command = [sys.executable, "-m", "streamlit", "run", self._script]
         address = ["--server.address", "127.0.0.1", "--server.port", str(self.port)]
         self.process = subprocess.Popen(
             [*command, *address, *self._options],
