@@ -49,7 +49,11 @@ chosen = selection.current(
     default=default,
     panel="weights",
 )
-picture = st.container()
+figure = maps.figure_of("inspect", job, capture, chosen)
+# Predictions are of no head: with them alone below, heads are the browser's own business.
+quiet = controls.section_now("next") == "next"
+chosen = explorer(figure, key="inspect", selection=chosen, source=maps.source_of(job), quiet=quiet)
+selection.keep(chosen, default=default)
 st.text(capture.check.sentence)
 for note in capture.notes:
     st.text(note)
@@ -58,17 +62,6 @@ page.caution("not_explanation", "head_role")
 section = controls.section(
     {"next": "What comes next", "heads": "All heads as a table", "files": "Numbers out"}
 )
-figure = maps.figure_of("inspect", job, capture, chosen)
-with picture:
-    # Predictions are of no head: with them alone below, heads are the browser's own business.
-    chosen = explorer(
-        figure,
-        key="inspect",
-        selection=chosen,
-        source=maps.source_of(job),
-        quiet=section == "next",
-    )
-selection.keep(chosen, default=default)
 if section == "next":
     inspect_panels.predictions(capture)
 if section == "heads":

@@ -78,6 +78,11 @@ def segment(
     return _keep(key, value, options, first)
 
 
+def section_now(first: str) -> str:
+    """What section() will return below, for what stands above it."""
+    return str(st.session_state.get("tab", st.query_params.get("tab", first)))
+
+
 def section(titles: dict[str, str]) -> str:
     """Which part of a page is shown below its picture, as a word; the first one until chosen.
 

@@ -15,6 +15,7 @@ import streamlit as st
 
 Value = TypeVar("Value")
 
+_FOLDED = "_folded"
 _made: ContextVar[bool] = ContextVar("_made", default=True)
 
 
@@ -46,8 +47,14 @@ class Folded:
 
 def made(key: str, make: Callable[[], Value]) -> Value:
     """The value of a control: from the widget that make() makes, or as it was left."""
-    if _made.get():
+    folded: set[str] = st.session_state.setdefault(_FOLDED, set())
+    is_made = _made.get()
+    if not is_made or key in folded:
+        # Written anew: while it is not there Streamlit would forget it, and when it comes back
+        # the browser would begin with the widget's own default.
+        st.session_state[key] = st.session_state[key]
+    if is_made:
+        folded.discard(key)
         return make()
-    # Written anew, or Streamlit forgets it with the widget that is not there.
-    st.session_state[key] = st.session_state[key]
+    folded.add(key)
     return st.session_state[key]

@@ -39,7 +39,7 @@ def test_a_row_pointed_at_is_the_query_that_loses_its_keys(visit: Callable[..., 
 
 def test_typed_html_creates_no_element(visit: Callable[..., Page]) -> None:
     text = '<img src=x onerror="document.title=1"><b>x</b> $5 and $6'
-    page = visit(f"/masks?text={quote(text)}")
+    page = visit(f"/masks?text={quote(text)}&tab=code")  # whose sections write no formula
     main = page.get_by_test_id("stMain")
     assert main.locator("img, b, script").count() == 0
     assert main.locator(".katex").count() == 0
@@ -62,3 +62,28 @@ def test_the_text_goes_along_to_another_page_and_back(visit: Callable[..., Page]
         assert page.get_by_text("This could not be done").count() == 0
         assert page.get_by_text(shown).count() > 0
         assert parse_qs(urlsplit(page.url).query)["text"] == ["one two three"]
+
+
+def test_what_was_chosen_and_folded_away_is_kept(visit: Callable[..., Page]) -> None:
+    page = visit("/masks?mask=window")
+    more = page.get_by_role("button", name="Text and sizes")
+
+    def change_something() -> None:
+        page.get_by_test_id("stCheckbox").filter(has_text="Invert").locator("input").press("Space")
+        page.wait_for_timeout(200)
+        wait_idle(page)
+
+    more.click()
+    window = page.get_by_label("Window (keys, its own included)")
+    window.fill("5")
+    window.press("Enter")
+    page.wait_for_url("**window=5**")
+    page.keyboard.press("Escape")
+    expect(window).to_have_count(0)
+    for _ in range(2):
+        change_something()
+        assert "window=5" in page.url
+    more.click()
+    expect(window).to_have_value("5")
+    change_something()
+    assert "window=5" in page.url

@@ -36,7 +36,9 @@ def explorer(
     to the browser, which writes it into the address and tells Python with the next run.
     """
     data, current = payload(figure, key=key, selection=selection)
-    with st.container(gap=None):  # the wire has no height, and leaves no gap
+    # The wire has no height, and leaves no gap. Without a key of its own the box, and the picture
+    # in it, would be made anew whenever the page runs.
+    with st.container(gap=None, key=f"{key}-box"):
         mounted()(
             key=key,
             data=data,
