@@ -36,7 +36,7 @@ with right:
 
 job = CaptureJob(name, text)
 try:
-    capture = work.result_of(job)
+    capture = work.result_of(job, st.empty())
 except AttnvizError as problem:
     page.error(problem)
     st.stop()

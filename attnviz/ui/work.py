@@ -15,8 +15,11 @@ AT_ONCE = 0.25
 """Seconds to wait before showing progress: quick work should not flash a bar."""
 
 
-def result_of(job: Job) -> Any:
+def result_of(job: Job, slot: Any = None) -> Any:
     """The result of a job, waiting for it on the page where it is called.
+
+    slot is an st.empty() for the bar. A page with a picture below makes one at every run: then
+    the bar pushes nothing away, and the last picture stays in sight until the next one is there.
 
     Raises the job's own AttnvizError. While it runs, a bar says how far it is; the stop button
     leaves it (and what nobody waits for ends), and the page then offers to run it again.
@@ -34,7 +37,7 @@ def result_of(job: Job) -> Any:
             except Cancelled:
                 continue  # joined a run just as it gave up: ask for a new one
             try:
-                return _watch(st.empty(), job, ticket)
+                return _watch(slot or st.empty(), job, ticket)
             except Cancelled:
                 continue
 
