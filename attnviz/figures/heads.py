@@ -135,7 +135,7 @@ def sharing_chart(n_heads: int, n_kv_heads: int) -> Spec:
     shapes = ["square", "square", "circle"]
     words = {"color": "white", "fontSize": 11 if roomy else 10, "fontWeight": "bold"}
     return {
-        "title": "Which query heads read which keys and values",
+        "title": "Which head reads which keys",
         "height": 150,
         "layer": [
             {

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import ceil, floor, log2
 
 from attnviz.errors import AttnvizError
-from attnviz.figures.vega import Spec, tip
+from attnviz.figures.vega import INK, Spec, tip
 from attnviz.kv_cache import CacheSpec, Size, size
 from attnviz.kv_cache.words import readable
 
-_INK, _SOFT, _BOLD = ("#1d2530", "#e6e9ee"), ("#6b7280", "#9aa3af"), ("#0b5fa5", "#7cc4ff")
+_SOFT, _BOLD = ("#6b7280", "#9aa3af"), ("#0b5fa5", "#7cc4ff")
 _DASHES = ((6, 3), (2, 2), (10, 3, 2, 3), (1, 3), (4, 4))
 _HEIGHT = 400
 _PLOT = 280  # pixels of it between title and axis
@@ -63,7 +63,7 @@ def growth(at: Size, others: Sequence[CacheSpec], *, dark: bool = False) -> Spec
     drawn = [point for point in points(specs, at) if point.bytes]
     if not drawn:
         raise AttnvizError(f"{at.spec.name} keeps no cache: there is no curve to draw.")
-    ink, soft, bold = _INK[dark], _SOFT[dark], _BOLD[dark]
+    ink, soft, bold = INK[dark], _SOFT[dark], _BOLD[dark]
     low, high = _decades([point.bytes for point in drawn])
     levels = _ticks(low, high)
     shortest, longest = drawn[0].tokens, drawn[-1].tokens
