@@ -1,8 +1,9 @@
 """What a browser is told not to do with our pages: a small ASGI middleware.
 
 The policy is the tightest that Streamlit's front end runs under. Scripts come from this origin
-alone, but for the one inline script that Streamlit's page starts with, allowed by its hash (so
-components ship their JavaScript as files: inline code would be imported from a blob: address).
+alone, but for the one inline script that Streamlit's page starts with, allowed by its hash, and
+for a component's first line, which Streamlit imports from a blob: address (only a script that
+already runs can make one, so markup that slipped in still cannot).
 Styles may be inline, since CSS-in-JS writes them at run time; images may be data: and blob:,
 and KaTeX brings a font as data:.
 """
@@ -33,7 +34,7 @@ def content_security_policy() -> str:
     """The policy of every page, as the header's value."""
     rules = {
         "default-src": ["'none'"],
-        "script-src": ["'self'", *_inline_script_hashes()],
+        "script-src": ["'self'", "blob:", *_inline_script_hashes()],
         "style-src": ["'self'", "'unsafe-inline'"],
         "img-src": ["'self'", "data:", "blob:"],
         "font-src": ["'self'", "data:"],
