@@ -26,9 +26,10 @@ setup:
 	@scripts/setup.sh
 
 bench:
-	scripts/setup_dev.sh
+	scripts/setup_bench.sh
 	$(PYTHON_IN) -m tests.benchmarks.capture_cost
 	$(PYTHON_IN) -m tests.benchmarks.control_latency
+	$(PYTHON_IN) -m tests.benchmarks.explorer_speed
 
 screenshots:
 	scripts/setup_dev.sh

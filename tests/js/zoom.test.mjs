@@ -6,7 +6,7 @@ import { Lru } from "../../attnviz/components/explorer/web/lru.js";
 import { plan } from "../../attnviz/components/explorer/web/plan.js";
 import { windowed } from "../../attnviz/components/explorer/web/windowed.js";
 import { Wire } from "../../attnviz/components/explorer/web/wire.js";
-import { WHOLE, clamped, panned, revealing, spanAround, zoomed } from "../../attnviz/components/explorer/web/zoom.js";
+import { WHOLE, blockFor, clamped, drawable, panned, revealing, spanAround, zoomed } from "../../attnviz/components/explorer/web/zoom.js";
 import { attention, measure, panel } from "./panels.mjs";
 
 const map = { rows: 1000, cols: 500, most: 100 };
@@ -94,6 +94,22 @@ test("a cache gives up what was longest unused, by bytes", () => {
   assert.equal(cache.bytes, 80);
   cache.set("big", 4, 500);
   assert.equal(cache.get("big"), 4); // what was just fetched is kept, however large
+});
+
+test("what is asked for can be drawn, so that it does not stay missing", () => {
+  for (const side of [100, 229, 640, 1200]) {
+    for (let zoom = 1; zoom < 300; zoom *= 1.1) {
+      for (const ratio of [1, 2]) {
+        const n = 1023 / zoom;
+        const seen = { cellW: side / n, cellH: side / n, nRows: n, nCols: n };
+        const block = blockFor(seen, ratio);
+        assert.ok(drawable(seen, block, ratio), `${side} ${zoom}`);
+        assert.ok(n / block <= 384);
+        if (block > 1) assert.ok(n / (block / 2) > 384 || !drawable(seen, block / 2, ratio));
+      }
+    }
+  }
+  assert.equal(blockFor({ cellW: 0.716, cellH: 0.716, nRows: 320, nCols: 320 }, 1), 2);
 });
 
 test("one question at a time; of the waiting ones the latest counts, heads before tiles", () => {

@@ -2,6 +2,7 @@
 /** @import { Panel, Plan, Range, Theme, Tile, View } from "./types.js" */
 /** @import { Pixels, Places } from "./pixels.js" */
 import { ofBlocks, pixelsOf, placesOf, pooled, words } from "./pixels.js";
+import { drawable } from "./zoom.js";
 
 /**
  * A part of the map ready to be drawn: which drawn cells it covers (its last pixels may reach
@@ -60,14 +61,13 @@ export class Layers {
   at(plan) {
     const layers = [this.whole(plan)];
     const { ratio, panel } = this;
-    const fine = Math.min(plan.cellW, plan.cellH) * ratio;
     const tiles = [...(panel.source?.tiles() ?? [])].sort((a, b) => b.block - a.block);
     for (const tile of tiles) {
       const seen =
         tile.rows[0] < plan.row + plan.nRows && tile.rows[1] > plan.row &&
         tile.cols[0] < plan.col + plan.nCols && tile.cols[1] > plan.col;
       // Finer than a pixel, it would lose cells; a single row is there to be read, not seen.
-      if (seen && tile.block < panel.block && fine * tile.block >= 0.75 && tile.rows[1] - tile.rows[0] > 1) {
+      if (seen && tile.block < panel.block && drawable(plan, tile.block, ratio) && tile.rows[1] - tile.rows[0] > 1) {
         layers.push(this.tile(tile));
       }
     }

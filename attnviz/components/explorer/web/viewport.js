@@ -2,11 +2,10 @@
 /** @import { Panel, Window } from "./types.js" */
 /** @import { Shown } from "./scene.js" */
 import { element } from "./dom.js";
-import { STEP, WHOLE, clamped, panned, revealing, spanAround, zoomed } from "./zoom.js";
+import { STEP, WHOLE, blockFor, clamped, drawable, panned, revealing, spanAround, zoomed } from "./zoom.js";
 import { HOW, ZoomBar } from "./zoombar.js";
 
 const PART = 512; // numbers a side of a part that is asked for, as the server limits them
-const SEEN = 384; // of them in sight, at most
 const ASK_AFTER = 60; // ms of rest
 const HINT_FOR = 1200; // ms
 
@@ -152,13 +151,13 @@ export class Viewport {
   missing() {
     const { panel, plan } = this.scene();
     if (panel.block === 1 || !panel.source) return null;
-    const most = Math.max(plan.nRows, plan.nCols);
-    const block = 2 ** Math.max(0, Math.ceil(Math.log2(most / SEEN)));
+    const { ratio } = this.scene();
+    const block = blockFor(plan, ratio);
     if (block >= panel.block) return null;
     const [n, m] = [panel.rows.labels.length, panel.cols.labels.length];
     const covers = panel.source.tiles().some(
       (tile) =>
-        tile.block <= block && plan.cellW * tile.block * this.scene().ratio >= 0.75 &&
+        tile.block <= block && drawable(plan, tile.block, ratio) &&
         tile.rows[0] <= plan.row && tile.rows[1] >= Math.min(n, plan.row + plan.nRows) &&
         tile.cols[0] <= plan.col && tile.cols[1] >= Math.min(m, plan.col + plan.nCols),
     );

@@ -1,8 +1,10 @@
 // @ts-check
-/** @import { Window } from "./types.js" */
+/** @import { Plan, Window } from "./types.js" */
 
 export const MOST_CELL = 64; // CSS pixels a side, of the largest zoom
 export const STEP = 1.6; // of a button or a key
+const SEEN = 384; // numbers a side that are worth having in sight
+const LEAST = 0.75; // pixels of the screen for one number: finer, some would not be drawn
 
 /** @type {Window} */
 export const WHOLE = { zoom: 1, row: 0, col: 0 };
@@ -82,4 +84,27 @@ export function spanAround(first, length, n, block, most) {
   const last = Math.ceil((n - most * block) / step) * step;
   const start = Math.max(0, Math.min(wanted, last));
   return [start, Math.min(n, start + most * block)];
+}
+
+/**
+ * Whether each number has room on the screen when it stands for block x block cells.
+ *
+ * @param {Pick<Plan, "cellW" | "cellH">} plan
+ * @param {number} block
+ * @param {number} ratio - device pixels in a CSS pixel
+ */
+export function drawable({ cellW, cellH }, block, ratio) {
+  return Math.min(cellW, cellH) * block * ratio >= LEAST;
+}
+
+/**
+ * The cells a side that one number should stand for, a power of two: as few as can be drawn.
+ *
+ * @param {Pick<Plan, "cellW" | "cellH" | "nRows" | "nCols">} plan
+ * @param {number} ratio - device pixels in a CSS pixel
+ */
+export function blockFor(plan, ratio) {
+  let block = 1;
+  while (Math.max(plan.nRows, plan.nCols) > SEEN * block || !drawable(plan, block, ratio)) block *= 2;
+  return block;
 }
