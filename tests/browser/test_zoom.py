@@ -246,6 +246,52 @@ def test_exact_parts_come_with_zooming_and_equal_the_weights(
     assert abs(float(value or "nan") - capture.weights(1, 1)[first, left]) <= 1e-6
 
 
+def exact_tiles(explorer: Explorer, panel: str, longest: Capture) -> int:
+    """Every single-cell number that the browser has, compared with the weights; how many parts."""
+    shown = explorer.ask(
+        f"(({{scene: {{panel}}}}) => panel.source.tiles().filter(t => t.block === 1)"
+        f".map(t => [t.rows, t.cols, Array.from(t.values)]))({VIEW.format(panel=panel)})"
+    )
+    for rows, cols, values in shown:
+        part = longest.weights(0, 0, rows=slice(*rows), cols=slice(*cols))
+        np.testing.assert_allclose(np.reshape(values, part.shape), part, atol=1e-6)
+    return len(shown)
+
+
+def test_8192_tokens_are_zoomed_and_panned_down_to_single_exact_cells(
+    opened: Open, page: Page
+) -> None:
+    longest = made_up(8192)  # what the app's case shows
+    explorer = opened("deep&n=8192")
+    in_sight(page)
+    assert explorer.ask("explorer.figure.panels[0].rows.labels.length") == 8192
+    page.mouse.move(*middle(explorer, "weights", 0.7, 0.3))
+    explorer.settled()
+    assert ", the largest of 16 × 16 cells here" in explorer.readout("weights")
+    page.keyboard.down("Control")
+    for _ in range(13):
+        page.mouse.wheel(0, -100)
+        page.wait_for_timeout(40)
+    page.keyboard.up("Control")
+    exact_parts(explorer, "weights")
+    for pan in (None, "Shift+ArrowUp", "Shift+ArrowLeft", "Shift+ArrowLeft"):
+        if pan is not None:
+            page.locator(".panel [role=grid]").first.focus()
+            page.keyboard.press(pan)
+            exact_parts(explorer, "weights")
+        assert exact_tiles(explorer, "weights", longest) > 0
+        made = plan(explorer, "weights")
+        assert made["nRows"] < 100
+        row, col = int(made["row"] + made["nRows"] / 2), int(made["col"]) + 2
+        explorer.hover("weights", row, col)
+        value = page.locator(".panel .cell").first.get_attribute("data-value")
+        weight = longest.weights(0, 0, rows=slice(row, row + 1), cols=slice(col, col + 1))
+        assert abs(float(value or "nan") - weight.item()) <= 1e-6
+    page.keyboard.press("0")
+    explorer.settled()
+    assert window(explorer, "weights") == [1, 0, 0]
+
+
 def test_heads_fetched_before_are_switched_without_a_frame(page: Page, opened: Open) -> None:
     frames: list[tuple[str, int]] = []
 
