@@ -85,7 +85,7 @@ def test_a_link_shows_the_same_head_in_a_fresh_browser(
     context.close()
 
 
-def test_512_tokens_are_on_screen_in_three_seconds_with_few_labels(visit: Visit) -> None:
+def test_512_tokens_are_on_screen_in_one_and_a_half_seconds_with_few_labels(visit: Visit) -> None:
     page = visit("/inspect_model", timeout=120)
     text = " ".join(f"word{i}" for i in range(170))
     _type(page, text)  # the capture happens here, and is kept
@@ -101,7 +101,8 @@ def test_512_tokens_are_on_screen_in_three_seconds_with_few_labels(visit: Visit)
         page.wait_for_timeout(20)
     explorer.settled()
     seconds = time.perf_counter() - start
-    assert seconds < 3, f"{seconds:.1f} s"
+    print(f"512 tokens on screen {seconds:.2f} s after the capture")
+    assert seconds < 1.5, f"{seconds:.1f} s"
     plan = explorer.ask("explorer.views.get('weights').scene.plan")
     assert 10 < len(plan["rowTicks"]) <= 100
     assert 10 < len(plan["colTicks"]) <= 100
