@@ -184,6 +184,9 @@ class Figure:
     grid: Grid | None = None
     settings: str = ""  # one line for exports: model, layer, head, seed
     file_stem: str = "attnviz"
+    snippet: str = ""
+    """Python that computes these numbers and prints them. Where there is a grid it may use the
+    true `layer` and the `head`, which the reader chooses and which are set before it."""
 
     def __post_init__(self) -> None:
         ids = [panel.id for panel in self.panels]

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.components.explorer import wire
+from attnviz.components.explorer import filing, wire
 from attnviz.components.explorer.mounting import mounted
 from attnviz.components.explorer.payload import Packed, take_apart
+from attnviz.components.explorer.sealed import standalone
 from attnviz.components.explorer.selection import Memory, read, settle, within
 from attnviz.figures.figure import Figure, Selection
 from attnviz.figures.parts import Source
 
-__all__ = ["explorer", "payload"]
+__all__ = ["explorer", "payload", "standalone"]
 
 
 def explorer(
@@ -35,7 +36,8 @@ def explorer(
     not hold: other heads, exact parts of an overview. With it, quiet keeps the choice of a head
     to the browser, which writes it into the address and tells Python with the next run.
     """
-    data, current = payload(figure, key=key, selection=selection)
+    file = filing.made(key, figure, source)
+    data, current = payload(figure, key=key, selection=selection, file=file)
     # The wire has no height, and leaves no gap. Without a key of its own the box, and the picture
     # in it, would be made anew whenever the page runs.
     with st.container(gap=None, key=f"{key}-box"):
@@ -44,6 +46,7 @@ def explorer(
             data=data,
             height="content" if height is None else height,
             on_selection_change=lambda: None,
+            on_file_change=lambda: filing.hear(key),
         )
         if source is not None:
             wire.lay(key, source, known=current, quiet=quiet)
@@ -51,12 +54,13 @@ def explorer(
 
 
 def payload(
-    figure: Figure, *, key: str, selection: Selection | None = None
+    figure: Figure, *, key: str, selection: Selection | None = None, file: filing.File | None = None
 ) -> tuple[bytes, Selection]:
     """The bytes this run sends, and the selection it returns.
 
     The selection travels inside the bytes, but a reader's click must not send the figure back:
     so the bytes keep the selection they had until the figure changes or the script sets another.
+    file, where the reader asked for one, is their end.
     """
     state = st.session_state.get(key)
     reported = read(state)
@@ -72,7 +76,11 @@ def payload(
     if pushed or memory.packed is None or packed.digest != memory.figure:
         memory.packed = current
     memory.argument, memory.returned, memory.figure = selection, current, packed.digest
-    return packed.joined(memory.packed, memory.push, key), current
+    # Words that are of this mount: whether the address has its selection.
+    more = {"linked": selection is not None} | (file.said if file else {})
+    return packed.joined(memory.packed, memory.push, key, more) + (
+        file.data if file else b""
+    ), current
 
 
 def _packed(figure: Figure, key: str) -> Packed:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 
 from attnviz.figures import palette
 from attnviz.figures.figure import Axis, Figure, Grid, Panel, Selection
+from attnviz.figures.parts import Part
 
 _KINDS = {"float32": "f4", "uint8": "u1"}
 
@@ -62,13 +64,15 @@ class Packed:
         """The same for the same figure. (The header holds the digests of the arrays.)"""
         return _digest(_json(self.header))
 
-    def joined(self, selection: Selection, push: int, key: str = "") -> bytes:
+    def joined(
+        self, selection: Selection, push: int, key: str = "", more: Mapping[str, Any] | None = None
+    ) -> bytes:
         """The buffer. push counts the times Python set the selection: the browser takes the
         selection of a buffer whose push it has not seen, and otherwise keeps its own. id is the
         figure's: what the browser was sent of one figure is never taken for another's. key is
-        the mount's, by which it finds its wire."""
-        more = {"selection": asdict(selection), "push": push, "id": self.digest, "key": key}
-        return buffer(self.header | more, self.chunks)
+        the mount's, by which it finds its wire. more is of the message, not of the figure."""
+        said = {"selection": asdict(selection), "push": push, "id": self.digest, "key": key}
+        return buffer(self.header | said | (more or {}), self.chunks)
 
 
 def buffer(header: dict[str, Any], chunks: list[bytes]) -> bytes:
@@ -78,8 +82,8 @@ def buffer(header: dict[str, Any], chunks: list[bytes]) -> bytes:
     return b"".join([struct.pack("<I", len(text)), text, *chunks])
 
 
-def take_apart(figure: Figure) -> Packed:
-    """Header and arrays of a figure."""
+def take_apart(figure: Figure, heads: Mapping[tuple[int, int], Part] | None = None) -> Packed:
+    """Header and arrays of a figure, and of more heads of it: by true layer index and head."""
     arrays = Arrays()
     axes = _Axes()
     header = {
@@ -87,6 +91,7 @@ def take_apart(figure: Figure) -> Packed:
         "alt": figure.alt,
         "settings": figure.settings,
         "fileStem": figure.file_stem,
+        "snippet": figure.snippet,
         "accents": {name: list(pair) for name, pair in palette.ACCENTS.items()},
         "palettes": {
             "sequential": [arrays.add(palette.sequential(dark)) for dark in (False, True)],
@@ -101,9 +106,24 @@ def take_apart(figure: Figure) -> Packed:
         "axes": axes.entries,
         "lists": axes.lists,
         "grid": None if figure.grid is None else _grid(figure.grid, arrays),
+        "parts": [
+            {"layer": layer, "head": head, **part_entry(part, arrays)}
+            for (layer, head), part in (heads or {}).items()
+        ],
         "arrays": arrays.entries,
     }
     return Packed(header, arrays.chunks)
+
+
+def part_entry(part: Part, arrays: Arrays) -> dict[str, Any]:
+    """What the browser reads a part from."""
+    blocked = part.blocked.astype(np.uint8) if part.blocked.any() else None
+    return {
+        "block": part.block,
+        "values": arrays.add(np.asarray(part.values, np.float32)),
+        "blocked": None if blocked is None else arrays.add(blocked),
+        "tops": None if part.tops is None else arrays.add(np.asarray(part.tops, np.float32)),
+    }
 
 
 def pack(figure: Figure, selection: Selection | None = None, push: int = 0) -> bytes:

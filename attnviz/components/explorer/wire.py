@@ -13,14 +13,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from attnviz.components.explorer.mounting import mounted
-from attnviz.components.explorer.payload import Arrays, buffer
+from attnviz.components.explorer.payload import Arrays, buffer, part_entry
 from attnviz.errors import AttnvizError
 from attnviz.figures.figure import Selection
-from attnviz.figures.parts import Part, Source, request_of
+from attnviz.figures.parts import Source, request_of
 
 
 def lay(key: str, source: Source, *, known: Selection, quiet: bool) -> None:
@@ -61,17 +60,7 @@ def answer(note: dict[str, Any], asked: Any, source: Source) -> bytes:
         reply["refusal"] = "The request was not understood."
     else:
         try:
-            reply |= _packed(source(request), arrays)
+            reply |= part_entry(source(request), arrays)
         except AttnvizError as problem:
             reply["refusal"] = str(problem)
     return buffer(note | {"answer": reply, "arrays": arrays.entries}, arrays.chunks)
-
-
-def _packed(part: Part, arrays: Arrays) -> dict[str, Any]:
-    blocked = part.blocked.astype(np.uint8) if part.blocked.any() else None
-    return {
-        "block": part.block,
-        "values": arrays.add(np.asarray(part.values, np.float32)),
-        "blocked": None if blocked is None else arrays.add(blocked),
-        "tops": None if part.tops is None else arrays.add(np.asarray(part.tops, np.float32)),
-    }

@@ -112,8 +112,9 @@ export class Depot {
     if (this.wire) this.wire.listener = null;
   }
 
-  /** @param {number} layer @param {number} head @returns {Source} */
+  /** @param {number} layer @param {number} head @returns {Source | null} */
   source(layer, head) {
+    if (this.figure?.sealed) return null;
     const place = `${layer}.${head}`;
     const ask = (/** @type {"tile" | "row"} */ kind, /** @type {Span} */ rows, /** @type {Span} */ cols, /** @type {number} */ block) => {
       const request = { layer, head, rows, cols, block };

@@ -6,6 +6,7 @@ import { Depot } from "./depot.js";
 import { element } from "./dom.js";
 import { plateOf } from "./exporting.js";
 import { loadFaces } from "./faces.js";
+import { Filing } from "./filing.js";
 import { layOutGrid } from "./gridstage.js";
 import { openHead, shownPanels } from "./heads.js";
 import { linked } from "./linking.js";
@@ -51,6 +52,7 @@ export class Explorer {
     /** @type {import("./gridview.js").GridView | null} */
     this.grid = null;
     this.telling = new Telling(this);
+    this.filing = new Filing();
     this.depot = new Depot(() => this.draw(), (note) => this.telling.hear(note));
     this.toolbar = new Toolbar((change, settled) => this.change(change, settled));
     this.panels = element("div", "panels");
@@ -68,6 +70,7 @@ export class Explorer {
   /** @param {Figure} figure */
   show(figure) {
     this.figure = figure;
+    this.filing.take(figure);
     if (figure.push !== this.push) {
       const { look, ...selection } = figure.selection;
       this.selection = selection;

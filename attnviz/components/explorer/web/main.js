@@ -1,5 +1,6 @@
 // @ts-check
 import { Explorer } from "./explorer.js";
+import { lookOf } from "./look.js";
 import { unpack } from "./payload.js";
 import { wireOf } from "./wire.js";
 
@@ -37,6 +38,9 @@ export default function mount({ data, parentElement, setStateValue, setTriggerVa
     // For tests and benchmarks.
     Object.assign(root, { __explorer: explorer });
   }
+  const shown = explorer;
+  shown.filing.send = (number) =>
+    setTriggerValue("file", { number, selection: { ...shown.selection, look: lookOf(shown.options) } });
   return () => {
     explorers.get(parentElement)?.stop();
     explorers.delete(parentElement);

@@ -34,16 +34,18 @@ function opened(bytes) {
  */
 export function unpack(bytes) {
   const { header, array, digest } = opened(bytes);
+  /** @param {any} entry @returns {import("./wire.js").Part} */
+  const part = (entry) => ({
+    block: entry.block,
+    values: array(entry.values),
+    blocked: array(entry.blocked),
+    tops: array(entry.tops),
+    digest: digest(entry.values) + digest(entry.blocked),
+  });
   if (Object.hasOwn(header, "wire")) {
     const { answer } = header;
-    const numbers = answer && Object.hasOwn(answer, "values") && {
-      block: answer.block,
-      values: array(answer.values),
-      blocked: array(answer.blocked),
-      tops: array(answer.tops),
-      digest: digest(answer.values) + digest(answer.blocked),
-    };
-    return { figure: null, note: { ...header, answer: answer && { ...answer, part: numbers || null } } };
+    const numbers = answer && Object.hasOwn(answer, "values") ? part(answer) : null;
+    return { figure: null, note: { ...header, answer: answer && { ...answer, part: numbers } } };
   }
   /** @param {number | null} place */
   const list = (place) => (place === null ? null : header.lists[place]);
@@ -75,6 +77,8 @@ export function unpack(bytes) {
       digest: digest(panel.values) + digest(panel.blocked),
       source: null,
     })),
+    parts: header.parts.map((/** @type {any} */ entry) => ({ ...entry, part: part(entry) })),
+    file: header.file && { ...header.file, data: bytes.slice(bytes.length - header.file.length) },
     grid: header.grid && {
       ...header.grid,
       size: header.arrays[header.grid.thumbnails].shape[3],

@@ -50,7 +50,7 @@ export class Scenes {
     const maps = main === null ? 0 : figure.grid?.stack ? figure.grid.heads * figure.grid.layers.length : allMaps(figure, main).length;
     this.views = { tokens: maps > 0, compare: maps > 1 };
     const wanted = this.wanted();
-    if (wanted === "matrix" || (wanted === "compare" ? this.load("compare") : lazy.ready(wanted))) this.show = wanted;
+    if (wanted === "matrix" || (wanted === "compare" ? this.load() : lazy.ready(wanted))) this.show = wanted;
     else if (main === null) this.show = "matrix";
     this.maps = this.beside(this.show).map((map, i, all) => {
       const at = slots(all.slice(1).concat(all[0]).map(({ key }) => key), figure.grid?.heads ?? 1, theme.lines.length);
@@ -70,11 +70,10 @@ export class Scenes {
     return show === "compare" && !this.views.compare ? "matrix" : show;
   }
 
-  /** @param {"compare"} name */
-  load(name) {
+  load() {
     if (this.compared) return true;
-    import(`./${name}.js`).then(({ compared }) => {
-      this.compared = /** @type {typeof import("./compare.js").compared} */ (compared);
+    import("./compare.js").then(({ compared }) => {
+      this.compared = compared;
       this.explorer.draw();
     });
     return false;

@@ -41,9 +41,13 @@
  *     named: Record<string, [Uint8Array, Uint8Array]>, lines: [string[], string[]]},
  *   panels: Panel[], grid: Grid | null, selection: Selection & {look: Look}, push: number, id: string,
  *   key: string, held?: (layer: number, head: number) => Panel,
- *   known?: (layer: number, head: number) => Panel | null}} Figure
+ *   known?: (layer: number, head: number) => Panel | null, snippet: string, linked?: boolean,
+ *   sealed?: boolean, parts?: {layer: number, head: number, part: import("./wire.js").Part}[],
+ *   file?: {number: number, data: Uint8Array} | null}} Figure
  *   held: the map of any head, where the explorer may ask for those that it lacks, or the last one
- *   shown while it is on its way; known: the same, or null where it is not here.
+ *   shown while it is on its way; known: the same, or null where it is not here. snippet: the
+ *   Python that computes it. linked: the page's address has its selection. sealed: there is no
+ *   server; parts: maps that came along. file: what was asked for, at the message's end.
  *
  * @typedef {"absolute" | "row" | "log"} ScaleKind
  *
