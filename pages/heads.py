@@ -57,7 +57,9 @@ page.chart(
 chosen = selection.current(
     "heads_map", layers=(0,), n_heads=n_heads, default=(0, 0), panel="weights"
 )
-chosen = explorer(figures.heads_figure(trace, chosen.head), key="heads_map", selection=chosen)
+code = figures.heads_code(source.code(WIDTH), trace)
+figure = figures.heads_figure(trace, chosen.head, code)
+chosen = explorer(figure, key="heads_map", selection=chosen)
 selection.keep(chosen, default=(0, 0))
 st.markdown(figures.reading(trace, chosen.head))
 page.caution("random_weights", "head_role")
@@ -89,4 +91,4 @@ if section == "formula":
     page.lesson("heads")
     page.notes(inputs.notes)
 if section == "code":
-    st.code(figures.heads_code(source.code(WIDTH), trace), wrap_lines=True)
+    st.code(code, wrap_lines=True)

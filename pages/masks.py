@@ -34,7 +34,9 @@ except AttnvizError as problem:
     st.stop()
 
 chosen = selection.current("masks", layers=(0,), n_heads=1, default=(0, 0), panel="weights")
-chosen = explorer(figures.mask_figure(unmasked, masked), key="masks", selection=chosen)
+code = figures.mask_code(choices.source.code(WIDTH), mask, seed)
+figure = figures.mask_figure(unmasked, masked, code)
+chosen = explorer(figure, key="masks", selection=chosen)
 selection.keep(chosen, default=(0, 0))
 st.markdown(figures.mask_summary(unmasked, masked))
 page.caution("random_weights", "not_explanation")
@@ -81,4 +83,4 @@ if section == "formula":
     page.lesson("masks")
     page.notes(inputs.notes)
 if section == "code":
-    st.code(figures.mask_code(choices.source.code(WIDTH), mask, seed), wrap_lines=True)
+    st.code(code, wrap_lines=True)

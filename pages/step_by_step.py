@@ -21,7 +21,7 @@ except AttnvizError as problem:
     st.stop()
 
 trace = run.trace
-chosen = step_panels.explorer_of(trace)
+chosen = step_panels.explorer_of(trace, run.code)
 with st.bottom, st.container(border=True, height=116, gap="xsmall"):
     step_panels.arithmetic(trace, chosen)
 st.text(figures.settings_line(trace))

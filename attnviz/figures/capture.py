@@ -161,6 +161,16 @@ def part(capture: Maps, request: Request) -> Part:
     )
 
 
+def capture_code(model: str, text: str) -> str:
+    """Python that prints the map of the true `layer` and the `head`, of this model on this text."""
+    return (
+        f"import attnviz as av\n\n"
+        f"model = av.load_model({model!r})\n"
+        f"capture = av.capture(model, {text!r})\n"
+        f"print(capture.weights(layer, head))\n"
+    )
+
+
 def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     """All heads as thumbnails, and the map of one head, exact up to LONGEST_SIDE tokens.
 

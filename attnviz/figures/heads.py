@@ -24,8 +24,11 @@ def divisors(n_heads: int) -> list[int]:
     return [count for count in range(1, n_heads + 1) if n_heads % count == 0]
 
 
-def heads_figure(trace: av.Trace, head: int = 0) -> Figure:
-    """Every head's map of example 0 as a thumbnail over its key/value head, and one large."""
+def heads_figure(trace: av.Trace, head: int = 0, code: str = "") -> Figure:
+    """Every head's map of example 0 as a thumbnail over its key/value head, and one large.
+
+    code: Python that makes `trace`.
+    """
     maps = _numbers(trace.weights)  # (H, T_q, T_k)
     n_heads, n_kv_heads = trace.dimensions["n_heads"], trace.dimensions["n_kv_heads"]
     blocked = None
@@ -60,6 +63,7 @@ def heads_figure(trace: av.Trace, head: int = 0) -> Figure:
             f"mask: {trace.options['mask']}, seed {trace.options['seed']}"
         ),
         file_stem="attnviz_heads",
+        snippet=code and f"{code}print(trace.weights[0, head])\n",
     )
 
 

@@ -15,10 +15,11 @@ from attnviz.figures.figure import Figure, Panel
 from attnviz.figures.vega import Spec, name, number
 
 
-def mask_figure(unmasked: av.Trace, masked: av.Trace) -> Figure:
+def mask_figure(unmasked: av.Trace, masked: av.Trace, code: str = "") -> Figure:
     """Allowed pairs, the weights with the mask and without it, and the change of the output.
 
-    Both traces are runs of one head on the same input; example 0 and head 0 are drawn.
+    Both traces are runs of one head on the same input; example 0 and head 0 are drawn. code:
+    Python that makes that input, as `x`, and the masked run, as `trace`.
     """
     rows, cols = query_axis(masked), key_axis(masked)
     allowed = allowed_pairs(masked)
@@ -78,6 +79,7 @@ def mask_figure(unmasked: av.Trace, masked: av.Trace) -> Figure:
         ),
         settings=f"mask: {name}, seed {masked.options['seed']}",
         file_stem="attnviz_mask",
+        snippet=code and f"{code}{_prints(masked)}",
     )
 
 
@@ -133,6 +135,16 @@ def keys_seen_chart(masked: av.Trace) -> Spec:
             ]
         },
     }
+
+
+def _prints(masked: av.Trace) -> str:
+    """Python that prints the figure's numbers, given `x` and `trace`."""
+    return (
+        f"print(trace.weights[0, 0])\n"
+        f'unmasked = av.run("scaled_dot_product", x, seed={masked.options["seed"]})\n'
+        f"print(unmasked.weights[0, 0])\n"
+        f"print(trace.output - unmasked.output)\n"
+    )
 
 
 def _numbers(tensor: Any) -> np.ndarray:

@@ -85,6 +85,17 @@ def steps_figure(trace: av.Trace, *, head: int = 0, batch: int = 0) -> Figure:
     )
 
 
+def steps_snippet(code: str) -> str:
+    """Python that prints every matrix of the figure, given the code that makes `trace`."""
+    return (
+        f"{code}\n"
+        f"for name, matrix in trace.parameters.items():\n"
+        f"    print(name, matrix)\n"
+        f"for step in trace.steps:\n"
+        f"    print(step.name, step.tensor)\n"
+    )
+
+
 def first_cell(trace: av.Trace) -> Selection:
     """The cell to tell before the reader has chosen one: a score, off the diagonal if it can be."""
     n_queries, n_keys = len(trace.query_tokens), len(trace.key_tokens)

@@ -78,4 +78,6 @@ def files(capture: Any, layer: int, head: int, stem: str) -> None:
             file_name=f"{stem}_heads.csv",
             on_click="ignore",
         )
-    st.markdown("The picture: the Save menu above the map gives PNG, SVG and CSV of what it shows.")
+    st.markdown(
+        "The picture: the Export menu above the map gives PNG, SVG, CSV and NPZ of what it shows."
+    )

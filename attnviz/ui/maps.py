@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -21,7 +22,10 @@ def figure_of(key: str, job: Job, capture: Any, chosen: Selection) -> Figure:
     """
     kept = st.session_state.get(f"{key}:figure")
     if kept is None or kept[0] != job:
-        figure = figures.capture_figure(capture, chosen.layer or 0, chosen.head or 0)
+        figure = replace(
+            figures.capture_figure(capture, chosen.layer or 0, chosen.head or 0),
+            snippet=figures.capture_code(job.model, job.text),
+        )
         kept = st.session_state[f"{key}:figure"] = (job, figure)
     return kept[1]
 

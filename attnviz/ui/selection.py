@@ -80,4 +80,6 @@ def keep(selection: Selection, *, default: tuple[int, int] | None = None) -> Non
     for part in _PARTS:
         value = None if bare and part in ("layer", "head") else getattr(selection, part)
         address.write(part, None if value is None else str(value))
+    if st.query_params.get("panel") != selection.panel:  # "weights" goes without saying
+        address.write("panel", None if selection.panel == "weights" else selection.panel)
     look.to_url(selection.look)

@@ -12,7 +12,7 @@ from attnviz.components.explorer.selection import read
 from attnviz.errors import AttnvizError
 from attnviz.figures import saturation
 from attnviz.figures.figure import Selection
-from attnviz.figures.steps import TITLES, cell_index, first_cell, steps_figure
+from attnviz.figures.steps import TITLES, cell_index, first_cell, steps_figure, steps_snippet
 from attnviz.ui import address, controls, page, selection
 
 if TYPE_CHECKING:
@@ -27,13 +27,14 @@ NUMBERS = {
 }
 
 
-def explorer_of(trace: av.Trace) -> Selection:
-    """Draw every matrix, and return the chosen cell: the reader's, the link's, or a first one."""
+def explorer_of(trace: av.Trace, code: str) -> Selection:
+    """Draw every matrix, which `code` computes too, and return the chosen cell: the reader's, the link's, or a first one."""
     first = first_cell(trace)
     chosen = selection.current("steps", layers=(0,), n_heads=1, default=(0, 0), panel="weights")
     if chosen.row is None and read(st.session_state.get("steps")) is None:
         chosen = replace(first, look=chosen.look)  # nobody has pointed at anything yet
-    chosen = explorer(steps_figure(trace), key="steps", selection=chosen)
+    figure = replace(steps_figure(trace), snippet=steps_snippet(code))
+    chosen = explorer(figure, key="steps", selection=chosen)
     # A link need not hold the cell that is told anyway; the only head has no number here.
     bare = chosen == replace(first, layer=chosen.layer, head=chosen.head, look=chosen.look)
     selection.keep(Selection(0, 0, look=chosen.look) if bare else chosen, default=(0, 0))

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { scenePlate } from "../../attnviz/components/explorer/web/exporting.js";
 import { Layers } from "../../attnviz/components/explorer/web/layers.js";
 import { plan } from "../../attnviz/components/explorer/web/plan.js";
 import { escaped, svg } from "../../attnviz/components/explorer/web/svg.js";
@@ -24,7 +25,7 @@ function drawing(one, change = (made) => made, image = () => "data:image/png;bas
   const planned = change(made, one, shown);
   const layers = new Layers({ panel: one, shown, scale, theme, ratio: 1 }).at(planned);
   const scene = { panel: one, shown, scale, plan: planned, layers, legend: [], theme };
-  return svg({ scene, settings: "seed 1 & more", stem: "x" }, image);
+  return svg(scenePlate(scene, { settings: "seed 1 & more", stem: "x" }), image);
 }
 
 test("an SVG holds a rectangle a cell, its tokens as text and its settings", () => {

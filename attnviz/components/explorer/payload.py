@@ -65,7 +65,7 @@ class Packed:
         return _digest(_json(self.header))
 
     def joined(
-        self, selection: Selection, push: int, key: str = "", more: Mapping[str, Any] | None = None
+        self, selection: Selection, push: int, key: str = "", more: dict[str, Any] | None = None
     ) -> bytes:
         """The buffer. push counts the times Python set the selection: the browser takes the
         selection of a buffer whose push it has not seen, and otherwise keeps its own. id is the

@@ -4,7 +4,7 @@
 import { measurer } from "./canvas.js";
 import { Depot } from "./depot.js";
 import { element } from "./dom.js";
-import { plateOf } from "./exporting.js";
+import { scenePlate, wordsOf } from "./exporting.js";
 import { loadFaces } from "./faces.js";
 import { Filing } from "./filing.js";
 import { layOutGrid } from "./gridstage.js";
@@ -12,6 +12,7 @@ import { openHead, shownPanels } from "./heads.js";
 import { linked } from "./linking.js";
 import { PLAIN, optionsOf, toggled } from "./look.js";
 import { MOST_OTHERS, mapOf } from "./maps.js";
+import { exportMenu } from "./menu.js";
 import { PanelView } from "./panelview.js";
 import { roomBelow } from "./room.js";
 import { cellFor } from "./scene.js";
@@ -145,8 +146,8 @@ export class Explorer {
       leave: () => this.point(null, null, null),
       pin: this.pin.bind(this),
       clear: () => this.select(NOTHING),
-      plate: (/** @type {PanelView} */ { scene }) =>
-        plateOf(this.figure, this.selection, this.options, this.toolbar.note.textContent ?? "", scene),
+      menu: (/** @type {PanelView} */ view) =>
+        exportMenu(() => scenePlate(view.scene, wordsOf(this, view.scene.panel)), this),
     };
     const one = new PanelView(host, given);
     this.views.set(given.panel.id, one);

@@ -5,7 +5,6 @@
 import { canvasSurface, context2d, sized } from "./canvas.js";
 import { cellAt, rowAt } from "./cells.js";
 import { element } from "./dom.js";
-import { exportMenu } from "./exporting.js";
 import { exact } from "./format.js";
 import { gestures } from "./gestures.js";
 import { moved } from "./keys.js";
@@ -25,7 +24,7 @@ const ROW_AFTER = 120; // ms of rest on a cell before its whole row is asked for
  * @property {() => void} leave
  * @property {(panel: string, row: number, col: number) => void} pin
  * @property {() => void} clear
- * @property {(panel: PanelView) => import("./exporting.js").Plate} plate
+ * @property {(panel: PanelView) => HTMLElement} menu
  */
 
 /** @type {Marks} */
@@ -45,7 +44,7 @@ export class PanelView {
     this.plot = element("div", "plot", { role: "grid", tabindex: "0" }, [this.row, this.base, this.over]);
     this.readout = element("output", "readout");
     const words = element("div", "words", {}, [this.title, this.subtitle]);
-    const head = element("header", "", {}, [words, exportMenu(() => host.plate(this))]);
+    const head = element("header", "", {}, [words, host.menu(this)]);
     this.viewport = new Viewport(this.plot, () => this.scene, (window) => this.look(window));
     const { bar } = this.viewport;
     this.root = element("section", "panel", {}, [head, this.plot, bar.root, this.readout]);

@@ -27,7 +27,7 @@ export function svg(plate, image = (...args) => raster(...args).toDataURL("image
   /** @type {string[]} */
   const parts = [];
   const { width, height } = plateSize(plate);
-  const { theme } = plate.scene;
+  const { theme } = plate;
   let open = 0;
   paintPlate(svgSurface(parts, image), plate, (dx, dy) => {
     parts.push(`<g transform="translate(${dx} ${dy})">`);
@@ -35,7 +35,7 @@ export function svg(plate, image = (...args) => raster(...args).toDataURL("image
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
-    `<title>${escaped(plate.scene.panel.title)}</title>`,
+    `<title>${escaped(plate.title)}</title>`,
     `<defs><pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse"><path d="M-1 8L8 -1M-1 1L1 -1M6 8L8 6" stroke="${theme.hatch}" fill="none"/></pattern>`,
     `<pattern id="dots" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M1 1h2v2h-2zM4 4h2v2h-2z" fill="${theme.line}"/></pattern></defs>`,
     ...parts,

@@ -1,0 +1,50 @@
+// @ts-check
+/** @import { Figure, Options, Selection } from "./types.js" */
+import { openHead } from "./heads.js";
+
+/**
+ * An address that shows the same picture: that of the page, with the selection and the look as
+ * they are now, whether or not Python has been told of them yet.
+ *
+ * @param {Figure} figure
+ * @param {Selection} selection
+ * @param {Options} options
+ * @param {string} page - its address
+ */
+export function linkOf(figure, selection, options, page) {
+  const link = new URL(page);
+  if (!figure.linked) return link.href;
+  const { panel, row, col } = selection;
+  const said = {
+    ...(figure.grid ? openHead(figure, selection) : {}),
+    panel: panel === "weights" ? null : panel,
+    row,
+    col,
+    show: options.show === "matrix" ? null : options.show,
+    colours: options.scale,
+    min: options.least || null,
+    palette: options.palette,
+    metric: options.metric,
+    with: options.others.join(","),
+    bars: options.row ? 1 : null,
+    read: options.reading === "from" ? null : options.reading,
+    hide: [options.hideFirst && "first", options.hideSpecial && "special"].filter(Boolean).join(","),
+  };
+  for (const [name, word] of Object.entries(said)) {
+    if (word === null || word === "") link.searchParams.delete(name);
+    else link.searchParams.set(name, String(word));
+  }
+  return link.href;
+}
+
+/**
+ * Python that computes what is shown, the open head included; "" where there is none.
+ *
+ * @param {Figure} figure
+ * @param {Selection} selection
+ */
+export function snippetOf(figure, selection) {
+  if (!figure.snippet || !figure.grid) return figure.snippet;
+  const { layer, head } = openHead(figure, selection);
+  return `layer, head = ${layer}, ${head}  # as in the picture\n${figure.snippet}`;
+}

@@ -1,0 +1,67 @@
+"""Copy link: what it holds, opened by somebody else, is the same picture."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.chromium import wait_idle
+from tests.browser.test_explorer import FIND
+
+pytestmark = [pytest.mark.browser, pytest.mark.models]
+
+PIXELS = f"() => [...({FIND})().querySelectorAll('canvas')].map(c => c.toDataURL()).join()"
+
+
+def picture(page: Page) -> str:
+    page.evaluate("() => document.fonts.ready")
+    page.wait_for_timeout(800)
+    page.mouse.move(2, 2)
+    page.wait_for_timeout(200)
+    return hashlib.sha256(page.evaluate(PIXELS).encode()).hexdigest()
+
+
+def copied(page: Page) -> str:
+    """The link, taken at once: before Python has heard of the last change."""
+    page.locator(".explorer .menu summary").first.click()
+    page.locator("[data-export='link']").first.click()
+    page.get_by_role("button", name="Copied").wait_for()
+    page.keyboard.press("Escape")
+    return page.evaluate("() => navigator.clipboard.readText()")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/heads?text=the%20cat%20%26%20the%20dog%20sat&kv=4&causal=false",
+        "/masks?text=one%20two%20one%20two&mask=window",
+        "/inspect_model?text=The%20cat%20sat%20on%20the%20mat.%20The%20cat",
+    ],
+)
+def test_a_copied_link_is_the_same_picture(
+    visit: Callable[..., Page], browser: Browser, address: str
+) -> None:
+    page = visit(address, 120)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    with_grid = page.evaluate(f"() => ({FIND})().__explorer.figure.grid !== null")
+    select = "panel: e.figure.panels.at(-1).id, row: 3, col: 1"
+    if with_grid:
+        select += ", layer: e.figure.grid.layers.at(-1), head: 1"
+    page.evaluate(
+        f"() => {{ const e = ({FIND})().__explorer; e.select({{{select}}});"
+        f" e.change({{scale: 'row', palette: 'cividis', least: 0.05, hideFirst: true}}); }}"
+    )
+    link = copied(page)
+    wait_idle(page)
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    try:
+        other = context.new_page()
+        other.goto(link)
+        wait_idle(other, 60)
+        assert picture(other) == picture(page)
+        assert "row=3" in link
+    finally:
+        context.close()
