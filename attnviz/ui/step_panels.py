@@ -28,7 +28,10 @@ NUMBERS = {
 
 
 def explorer_of(trace: av.Trace, code: str) -> Selection:
-    """Draw every matrix, which `code` computes too, and return the chosen cell: the reader's, the link's, or a first one."""
+    """Draw every matrix, and return the chosen cell: the reader's, the link's, or a first one.
+
+    code: Python that computes the trace.
+    """
     first = first_cell(trace)
     chosen = selection.current("steps", layers=(0,), n_heads=1, default=(0, 0), panel="weights")
     if chosen.row is None and read(st.session_state.get("steps")) is None:

@@ -13,20 +13,24 @@ from tests.browser.test_explorer import FIND
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
-PIXELS = f"() => [...({FIND})().querySelectorAll('canvas')].map(c => c.toDataURL()).join()"
+PIXELS = f"() => [...({FIND})().querySelectorAll('canvas')].map(c => [c.parentNode.className + '.' + c.className + c.width + 'x' + c.height, c.toDataURL()])"
 
 
-def picture(page: Page) -> str:
+def picture(page: Page) -> list[tuple[str, str]]:
+    """Each canvas by name and size, and a digest of its pixels."""
     page.evaluate("() => document.fonts.ready")
     page.wait_for_timeout(800)
     page.mouse.move(2, 2)
     page.wait_for_timeout(200)
-    return hashlib.sha256(page.evaluate(PIXELS).encode()).hexdigest()
+    return [
+        (name, hashlib.sha256(pixels.encode()).hexdigest()[:8])
+        for name, pixels in page.evaluate(PIXELS)
+    ]
 
 
 def copied(page: Page) -> str:
     """The link, taken at once: before Python has heard of the last change."""
-    page.locator(".explorer .menu summary").first.click()
+    page.locator("summary", has_text="Export").first.click()
     page.locator("[data-export='link']").first.click()
     page.get_by_role("button", name="Copied").wait_for()
     page.keyboard.press("Escape")
