@@ -13,7 +13,9 @@ from tests.browser.test_explorer import FIND
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
-PIXELS = f"() => [...({FIND})().querySelectorAll('canvas')].map(c => [c.parentNode.className + '.' + c.className + c.width + 'x' + c.height, c.toDataURL()])"
+PIXELS = f"""() => [...({FIND})().querySelectorAll('canvas')].map((canvas) =>
+  [`${{canvas.parentNode.className}} ${{canvas.className}} ${{canvas.width}} x ${{canvas.height}}`,
+   canvas.toDataURL()])"""
 
 
 def picture(page: Page) -> list[tuple[str, str]]:

@@ -61,7 +61,8 @@ export class GridView {
   /** @param {Given} given @returns {GridScene} */
   sceneOf({ grid, theme, metric, maxWidth, maxHeight }) {
     const plan = gridPlan(grid.layers.length, grid.heads, grid.kvHeads, maxWidth, maxHeight);
-    const key = grid.digest + theme.page;
+    // A few colours of the middle tell the palettes apart.
+    const key = `${grid.digest} ${theme.page} ${theme.sequential.subarray(381, 393)}`;
     const sheet = key === this.sheetKey ? this.scene.sheet : atlas(grid, theme);
     this.sheetKey = key;
     return { grid, plan, theme, sheet, metric: grid.metrics.find(({ name }) => name === metric) ?? null };
