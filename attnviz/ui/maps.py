@@ -10,11 +10,11 @@ import streamlit as st
 from attnviz.figures import capture as figures
 from attnviz.figures.figure import Figure, Selection
 from attnviz.figures.parts import Source
-from attnviz.jobs import Job
+from attnviz.jobs import CaptureJob, Job
 from attnviz.ui import work
 
 
-def figure_of(key: str, job: Job, capture: Any, chosen: Selection) -> Figure:
+def figure_of(key: str, job: CaptureJob, capture: Any, chosen: Selection) -> Figure:
     """The figure of the job's capture, begun with the head chosen when it was first drawn.
 
     It stays the same object while the job does: the browser has it and asks for other heads, so
