@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.ui import address, heap
+from attnviz.ui import address, heap, lecture
 from attnviz.ui.pages import PAGES
 
 # A file of ours: the browser would fetch a Material icon for its tab from another host.
@@ -18,6 +18,7 @@ page = st.navigation([entry.page() for entry in PAGES])
 st.set_page_config(page_title=f"{page.title} · attnviz")
 
 address.begin(page.url_path)
+lecture.frame()
 try:
     page.run()
 finally:

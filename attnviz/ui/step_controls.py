@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.errors import AttnvizError
 from attnviz.settings import settings
-from attnviz.ui import controls
+from attnviz.ui import controls, lecture
 from attnviz.ui.folded import Folded
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class Choices:
 
 def step_controls() -> Choices:
     """Draw the controls: text, mask and scaling in sight, everything else folded."""
+    lecture.mask_switch(_toggle_mask)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         front = st.container(width="stretch")
         with st.container(width=230):
@@ -171,6 +172,10 @@ def _inputs_call(choices: Choices, first: bool) -> tuple[str, tuple[Any, ...], d
     if choices.embedding == "model":
         options |= {"embedding": "model"} | ({"beside": other} if other else {})
     return "text_inputs", (text,), options | {"max_tokens": LONGEST}
+
+
+def _toggle_mask() -> None:
+    st.session_state["mask"] = "causal" if st.session_state.get("mask") == "none" else "none"
 
 
 def _mask(choices: Choices, n_keys: int) -> tuple[Any, str]:

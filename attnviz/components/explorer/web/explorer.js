@@ -52,6 +52,8 @@ export class Explorer {
     this.views = new Map();
     /** @type {import("./gridview.js").GridView | null} */
     this.grid = null;
+    /** @type {import("./lecture.js").Lecture | null} */
+    this.lecture = null;
     this.telling = new Telling(this);
     this.filing = new Filing();
     this.depot = new Depot(() => this.draw(), (note) => this.telling.hear(note));
@@ -216,6 +218,7 @@ export class Explorer {
   }
 
   stop() {
+    this.lecture?.stop();
     this.telling.stop();
     cancelAnimationFrame(this.frame);
     this.depot.leave();

@@ -1,6 +1,7 @@
 // @ts-check
 import { Explorer } from "./explorer.js";
 import { lookOf } from "./look.js";
+import { lecturing, wayIn } from "./lecturing.js";
 import { unpack } from "./payload.js";
 import { wireOf } from "./wire.js";
 
@@ -35,6 +36,11 @@ export default function mount({ data, parentElement, setStateValue, setTriggerVa
     explorer?.stop();
     explorer = new Explorer(root, figure, report);
     explorers.set(parentElement, explorer);
+    const made = explorer;
+    if (lecturing()) import("./lecture.js").then(({ Lecture }) => {
+      if (explorers.get(parentElement) === made) made.lecture = new Lecture(made);
+    });
+    else made.toolbar.root.append(wayIn());
     // For tests and benchmarks.
     Object.assign(root, { __explorer: explorer });
   }

@@ -60,7 +60,10 @@ export class Scenes {
     else if (this.show === "compare" && this.compared) {
       const [one, other] = this.maps;
       this.panels = this.compared(one, other, options);
-    } else this.panels = shownPanels(figure, selection);
+    } else {
+      const panels = shownPanels(figure, selection);
+      this.panels = this.explorer.lecture?.shown(panels) ?? panels;
+    }
   }
 
   /** @returns {Show} what was asked for, as far as this figure has it */
@@ -105,6 +108,8 @@ export class Scenes {
    * @param {number} room @param {number} tall
    */
   sizes(room, tall) {
+    const { lecture } = this.explorer;
+    if (lecture && this.show === "matrix" && this.panels.length) return lecture.sizes(room, tall, this.panels.length);
     if (this.panels.length === 1) return { maxWidth: room, maxHeight: tall, cell: 60 };
     if (this.show !== "compare") return null;
     const across = room >= 840 ? 3 : room >= 560 ? 2 : 1;

@@ -1,0 +1,65 @@
+"""The lecture view in a browser: what is left of the page, how large the picture is, the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import ROOT
+
+pytestmark = [pytest.mark.browser, pytest.mark.models]
+
+# What is drawn, cut to the viewport: the box around all panels and the grid.
+AREA = """() => {
+  for (const element of document.querySelectorAll('*')) {
+    const found = element.shadowRoot?.querySelector('.explorer');
+    if (!found) continue;
+    const boxes = [...found.querySelectorAll('.panel, .grid-view')]
+      .map((one) => one.getBoundingClientRect());
+    const [least, most] = [Math.min, Math.max];
+    const right = least(innerWidth, most(...boxes.map((box) => box.right)));
+    const bottom = least(innerHeight, most(...boxes.map((box) => box.bottom)));
+    const left = most(0, least(...boxes.map((box) => box.left)));
+    const top = most(0, least(...boxes.map((box) => box.top)));
+    return (right - left) * (bottom - top) / (innerWidth * innerHeight);
+  }
+}"""
+
+
+@pytest.mark.parametrize("path", ["step_by_step", "masks", "heads", "inspect_model"])
+def test_the_picture_has_the_screen(visit: Callable[..., Page], page: Page, path: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    visit(f"/{path}?view=lecture", timeout=90)
+    page.locator(".explorer.lecture").wait_for()
+    page.wait_for_timeout(500)
+    (ROOT / "screenshots").mkdir(exist_ok=True)
+    page.screenshot(path=ROOT / "screenshots" / f"lecture_{path}.png")
+    for part in ("stSidebar", "stHeader", "stToolbar"):
+        expect(page.get_by_test_id(part).first).not_to_be_visible()
+    assert page.evaluate(AREA) >= 0.7
+
+
+def test_the_keys_act_without_focus(visit: Callable[..., Page], page: Page) -> None:
+    visit("/step_by_step?view=lecture")
+    page.locator(".explorer.lecture").wait_for()
+    titles = page.locator(".explorer .panel .title")
+    first = titles.all_inner_texts()
+    page.keyboard.press(" ")
+    expect(titles.first).to_have_text(first[1])
+    page.keyboard.press("4")
+    expect(titles.nth(1)).to_have_text(first[0])
+    page.keyboard.press("r")
+    expect(titles.first).to_have_text(first[0])
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    page.keyboard.press("m")
+    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("mask") == ["causal"])
+    assert parse_qs(urlsplit(page.url).query)["view"] == ["lecture"]
+    page.keyboard.press("Escape")
+    page.wait_for_url(lambda url: "view" not in parse_qs(urlsplit(url).query))
+    expect(page.get_by_role("button", name="Lecture view")).to_be_visible()
