@@ -10,9 +10,11 @@
 """
 
 import inspect
+import textwrap
 
 from attnviz.errors import AttnvizError
-from attnviz.variants import grouped_query, multi_head, scaled_dot_product
+from attnviz.variants import grouped_query, linear, multi_head, scaled_dot_product
+from attnviz.variants.recurrent import probed_map, state_at
 from attnviz.variants.run import parameters, run
 from attnviz.variants.variant import Variant
 
@@ -20,6 +22,7 @@ VARIANTS: dict[str, Variant] = {
     "scaled_dot_product": scaled_dot_product.VARIANT,
     "multi_head": multi_head.VARIANT,
     "grouped_query": grouped_query.VARIANT,
+    "linear": linear.VARIANT,
 }
 
 
@@ -38,7 +41,8 @@ def find(name: str) -> Variant:
 def source(name: str) -> str:
     """The Python source of the functions that compute a variant, as they run."""
     variant = find(name)
-    return "\n\n".join(inspect.getsource(part) for part in (variant.compute, *variant.parts))
+    sources = (inspect.getsource(part) for part in (variant.compute, *variant.parts))
+    return "\n\n".join(map(textwrap.dedent, sources))
 
 
-__all__ = ["VARIANTS", "find", "names", "parameters", "run", "source"]
+__all__ = ["VARIANTS", "find", "names", "parameters", "probed_map", "run", "source", "state_at"]
