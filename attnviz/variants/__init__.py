@@ -13,7 +13,18 @@ import inspect
 import textwrap
 
 from attnviz.errors import AttnvizError
-from attnviz.variants import grouped_query, linear, multi_head, scaled_dot_product
+from attnviz.variants import (
+    delta_rule,
+    gated_delta_rule,
+    grouped_query,
+    kimi_delta,
+    lightning,
+    linear,
+    mamba2,
+    multi_head,
+    retention,
+    scaled_dot_product,
+)
 from attnviz.variants.recurrent import probed_map, state_at
 from attnviz.variants.run import parameters, run
 from attnviz.variants.variant import Variant
@@ -23,6 +34,12 @@ VARIANTS: dict[str, Variant] = {
     "multi_head": multi_head.VARIANT,
     "grouped_query": grouped_query.VARIANT,
     "linear": linear.VARIANT,
+    "retention": retention.VARIANT,
+    "delta_rule": delta_rule.VARIANT,
+    "gated_delta_rule": gated_delta_rule.VARIANT,
+    "kimi_delta": kimi_delta.VARIANT,
+    "lightning": lightning.VARIANT,
+    "mamba2": mamba2.VARIANT,
 }
 
 

@@ -48,7 +48,7 @@ def step_size(
 
 def decay_parameters(
     d_model: int, seed: int, n_heads: int, channels: int = 1
-) -> dict[str, Float64[Tensor, "..."]]:
+) -> dict[str, Float64[Tensor, ...]]:
     """W_dt (d_model, H c), A_log (H), dt_bias (H c), drawn as the papers' code starts them."""
     low, high = (torch.tensor(step, dtype=torch.float64).log() for step in STEPS)
     size = (low + (high - low) * _evenly("dt_bias", seed, n_heads, channels).flatten()).exp()

@@ -7,7 +7,15 @@ import torch
 import attnviz as av
 from attnviz.variants.recurrence import Recurrence
 
-RECURRENT = ("linear",)
+RECURRENT = (
+    "linear",
+    "retention",
+    "delta_rule",
+    "gated_delta_rule",
+    "kimi_delta",
+    "lightning",
+    "mamba2",
+)
 EXACT = {"float32": 1e-5, "float64": 1e-10}
 """How far A V + B S_0 may be from the recurrent output."""
 LENGTH, D_MODEL, HEADS = 70, 24, 3  # more than one chunk of 64, and a ragged last one

@@ -105,7 +105,6 @@ BAD = {
     "context": ({"context": inputs()}, "no cross-attention"),
     "kernel": ({"kernel": "sdpa"}, "kernel must be 'reference' or 'chunked'; received 'sdpa'"),
     "state": ({"initial_state": torch.zeros(2, 4, 6, 6)}, r"\(2, 4, 6, 7\), the last column"),
-    "state kind": ({"initial_state": 1}, "received int"),
     "option": ({"feature_map": "cos"}, "feature_map must be one of elu, relu, exp, softmax"),
     "no state": ({"name": "multi_head", "initial_state": torch.zeros(1)}, "keeps no state"),
     "no option": ({"name": "multi_head", "feature_map": "elu"}, "no dimension 'feature_map'"),

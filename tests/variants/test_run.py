@@ -66,7 +66,7 @@ BAD = {
     "unknown variant": (
         {"name": "flash"},
         "There is no variant 'flash'; the variants are scaled_dot_product, multi_head, "
-        "grouped_query, linear",
+        "grouped_query, linear, retention",
     ),
     "unknown dimension": (
         {"name": "multi_head", "heads": 4},
