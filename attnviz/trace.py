@@ -25,6 +25,7 @@ Operation = Literal[
     "softmax",  # each row made positive with sum 1
     "mix",  # weights A, rows of B
     "concatenate",  # heads put side by side
+    "formula",  # whatever the step's formula says, of more numbers than a line can hold
 ]
 
 

@@ -10,9 +10,22 @@
 """
 
 import inspect
+import textwrap
 
 from attnviz.errors import AttnvizError
-from attnviz.variants import grouped_query, multi_head, scaled_dot_product
+from attnviz.variants import (
+    delta_rule,
+    gated_delta_rule,
+    grouped_query,
+    kimi_delta,
+    lightning,
+    linear,
+    mamba2,
+    multi_head,
+    retention,
+    scaled_dot_product,
+)
+from attnviz.variants.recurrent import probed_map, state_at
 from attnviz.variants.run import parameters, run
 from attnviz.variants.variant import Variant
 
@@ -20,6 +33,13 @@ VARIANTS: dict[str, Variant] = {
     "scaled_dot_product": scaled_dot_product.VARIANT,
     "multi_head": multi_head.VARIANT,
     "grouped_query": grouped_query.VARIANT,
+    "linear": linear.VARIANT,
+    "retention": retention.VARIANT,
+    "delta_rule": delta_rule.VARIANT,
+    "gated_delta_rule": gated_delta_rule.VARIANT,
+    "kimi_delta": kimi_delta.VARIANT,
+    "lightning": lightning.VARIANT,
+    "mamba2": mamba2.VARIANT,
 }
 
 
@@ -38,7 +58,8 @@ def find(name: str) -> Variant:
 def source(name: str) -> str:
     """The Python source of the functions that compute a variant, as they run."""
     variant = find(name)
-    return "\n\n".join(inspect.getsource(part) for part in (variant.compute, *variant.parts))
+    sources = (inspect.getsource(part) for part in (variant.compute, *variant.parts))
+    return "\n\n".join(map(textwrap.dedent, sources))
 
 
-__all__ = ["VARIANTS", "find", "names", "parameters", "run", "source"]
+__all__ = ["VARIANTS", "find", "names", "parameters", "probed_map", "run", "source", "state_at"]

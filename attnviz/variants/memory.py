@@ -30,7 +30,8 @@ def require_weights(d_model: int, sizes: Mapping[str, int], n_tokens: int = 0) -
 
     n_tokens counts those of every sequence of the batch, queries and keys.
     """
-    heads, kv_heads = sizes.get("n_heads", 1), sizes.get("n_kv_heads", 1)
+    heads = sizes.get("n_heads", 1)
+    kv_heads = sizes.get("n_kv_heads", heads)
     d_k, d_v = sizes["head_dim"], sizes["v_head_dim"]
     channels = heads * (d_k + d_v) + kv_heads * (d_k + d_v)  # of W_q, W_o, W_k, W_v
     require(

@@ -227,6 +227,14 @@ def concatenate(trace: Trace, step: Step, index: Index) -> Expression:
     )
 
 
+def by_formula(trace: Trace, step: Step, index: Index) -> Expression:
+    return Expression(
+        (Term((_number_at(step.tensor, index),)),),
+        "",
+        f"Computed from {', '.join(step.origin.sources)} by this step's formula.",
+    )
+
+
 OPERATIONS: dict[str, Callable[[Trace, Step, Index], Expression]] = {
     "given": given,
     "sum": total,
@@ -239,4 +247,5 @@ OPERATIONS: dict[str, Callable[[Trace, Step, Index], Expression]] = {
     "softmax": softmax,
     "mix": mix,
     "concatenate": concatenate,
+    "formula": by_formula,
 }

@@ -13,6 +13,7 @@ from attnviz.masks import Mask, as_allowed, require_no_empty_rows
 from attnviz.trace import Step, Trace
 from attnviz.variants.dimensions import positive, sizes_of
 from attnviz.variants.memory import require_room, require_weights
+from attnviz.variants.recurrent import always_causal, options_of, starting_state
 from attnviz.variants.scaling import scaling
 from attnviz.variants.text import input_steps
 from attnviz.variants.variant import Setup, StepText
@@ -38,36 +39,45 @@ def run(
     dtype: str | torch.dtype | None = None,
     kernel: str = "reference",
     empty_rows: str = "error",
-    **dimensions: object,
+    initial_state: Tensor | None = None,
+    **choices: object,
 ) -> Trace:
     """Compute one attention mechanism and keep every intermediate step.
 
     inputs ask; context answers (None: the inputs themselves, self-attention). mask is a Mask or
     a boolean tensor, True = allowed. seed fixes the variant's own weights. scale True divides the
     scores by sqrt(d_k), False leaves them, a number multiplies them; temperature then divides
-    them once more. dtype None keeps that of the inputs. kernel "reference" keeps everything,
-    "sdpa" is PyTorch's fused kernel, which writes no weights down. empty_rows "error" refuses a
-    mask that leaves a query without a key, "zero" gives such a query weights and output of zero.
-    Dimensions are the variant's own: head_dim, v_head_dim, n_heads, n_kv_heads.
+    them once more. dtype None keeps that of the inputs. kernel "reference" keeps everything;
+    "sdpa" is PyTorch's fused kernel, "chunked" the fast form of a recurrent mixer, and both write
+    no weights down. empty_rows "error" refuses a mask that leaves a query without a key, "zero"
+    gives such a query weights and output of zero. initial_state (B, H, d_k, d_v) is what a
+    recurrent mixer holds before the first token; such a mixer is causal by itself. The other
+    choices are the variant's own: its dimensions (head_dim, v_head_dim, n_heads, n_kv_heads, ..)
+    and options (feature_map, ..).
 
     Raises AttnvizError (EmptyRowError, TooLargeError) with a sentence that can be shown.
     """
     variant = variants.find(name)
-    _one_of("kernel", kernel, ("reference", "sdpa"))
+    _one_of("kernel", kernel, ("reference", variant.fast))
     _one_of("empty_rows", empty_rows, ("error", "zero"))
     _require_inputs("inputs", inputs)
     if context is not None:
         _require_inputs("context", context)
         _require_pair(inputs, context)
     place, number_type = chosen_device(device), _dtype(dtype, inputs.embeddings.dtype)
+    options, dimensions = options_of(variant, choices)
     sizes = sizes_of(variant, inputs.d_model, dimensions)
     if kernel == "reference":
         require_room(inputs, context or inputs, sizes.get("n_heads", 1), number_type)
     n_tokens = inputs.length + (context or inputs).length
     require_weights(inputs.d_model, sizes, inputs.embeddings.shape[0] * n_tokens)
+    if variant.recurrence is not None:
+        mask = always_causal(variant, mask, context, inputs.length)
     allowed = _allowed(mask, inputs, context or inputs, sizes.get("n_heads", 1), place)
     if allowed is not None and empty_rows == "error":
         require_no_empty_rows(allowed, inputs.tokens)
+    if scale is True and not variant.scaled:
+        scale = False
     factor, formula = scaling(scale, temperature, sizes["head_dim"])
     setup = Setup(
         dimensions=sizes,
@@ -76,6 +86,10 @@ def run(
         rotary=inputs.positions == "rotary",
         cross=context is not None,
         mask="" if mask is None else mask.name if isinstance(mask, Mask) else "custom",
+        options=options,
+        initial_state=starting_state(
+            variant, initial_state, inputs.embeddings.shape[0], sizes, place
+        ),
     )
     tensors, texts = _given(inputs, context, setup, place, number_type)
     W = {
@@ -91,7 +105,9 @@ def run(
         variant=name,
         steps=tuple(_step(word, tensor, texts[word]) for word, tensor in tensors.items()),
         parameters=W,
+        weights_kind="softmax" if variant.recurrence is None else "effective",
         allowed=allowed,
+        state=tensors.get("state"),
         query_tokens=inputs.tokens,
         key_tokens=answering.tokens,
         query_details=inputs.token_details,
@@ -104,6 +120,7 @@ def run(
             "positions": inputs.positions,
             "mask": setup.mask or "none",
             "empty_rows": empty_rows,
+            **options,
         },
         device=str(place),
         dtype=str(number_type).removeprefix("torch."),
@@ -111,9 +128,10 @@ def run(
     )
 
 
-def parameters(name: str, d_model: int, seed: int = 0, **dimensions: object) -> dict[str, Tensor]:
+def parameters(name: str, d_model: int, seed: int = 0, **choices: object) -> dict[str, Tensor]:
     """The weight matrices that run() uses for this seed, by name, (n_in, n_out) in float64."""
     variant = variants.find(name)
+    _, dimensions = options_of(variant, choices)
     sizes = sizes_of(variant, positive("d_model", d_model), dimensions)
     require_weights(d_model, sizes)
     return variant.parameters(d_model, seed, sizes)

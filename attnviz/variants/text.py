@@ -118,15 +118,16 @@ def _rotary_steps(
         steps[f"{role}_rotated"] = StepText(
             ("batch", *([head] if heads else []), role, "channel"),
             role,
-            _turned(symbol),
-            rf"{_turned(symbol)}[t] = {symbol}[t]\, R_t^\top",
+            turned(symbol),
+            rf"{turned(symbol)}[t] = {symbol}[t]\, R_t^\top",
             "Pairs of channels turn by an angle that grows with the position t; lengths stay.",
             Origin("rotary", (source,)),
         )
     return steps
 
 
-def _turned(symbol: str) -> str:
+def turned(symbol: str) -> str:
+    """The symbol of a matrix after rotary embedding."""
     return rf"\tilde{{{symbol[0]}}}{symbol[1:]}"
 
 
@@ -137,7 +138,7 @@ def core_steps(setup: Setup, symbols: Symbols, heads: bool = False) -> dict[str,
     q, k, v = symbols
     if setup.rotary:
         sources = ("query_rotated", "key_rotated", sources[2])
-        q, k = _turned(q), _turned(k)
+        q, k = turned(q), turned(k)
     s, scaled, hidden = f"S{index}", f"S'{index}", rf"\hat{{S}}{index}"
     a, o = f"A{index}", f"O{index}"
     pairs = (*lead, "query", "key")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from torch import Tensor
 
 from attnviz.trace import Origin, Role
+from attnviz.variants.recurrence import Recurrence
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,8 @@ class Setup:
     rotary: bool = False
     cross: bool = False
     mask: str = ""  # its name; "" for none
+    options: Mapping[str, str] = field(default_factory=dict)  # the variant's own, all of them
+    initial_state: Tensor | None = None  # S_0 of a recurrent mixer; None: empty
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,9 @@ class Variant:
     """One attention mechanism.
 
     compute takes (x, context, W, allowed, setup) and returns each step's tensor by its name, in
-    order; fused does the same with PyTorch's kernel and leaves out what that never writes down.
+    order; fused does the same with the fast kernel and leaves out what that never writes down.
+    recurrence, which makes a variant a recurrent mixer, takes (steps, W, setup): it rebuilds from
+    the steps that compute has returned what drives the state.
     """
 
     name: str
@@ -54,3 +59,10 @@ class Variant:
     parameters: Callable[[int, int, Mapping[str, int]], Tensors]  # (d_model, seed, dimensions)
     describe: Callable[[Setup], dict[str, StepText]]
     parts: tuple[Callable[..., object], ...] = ()  # what compute calls, in reading order
+    fast: str = "sdpa"  # the name of the kernel that fused computes with
+    scaled: bool = True  # does scale=True divide by sqrt(d_k)?
+    normalised: bool = False  # does the state's last column hold a normaliser?
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the first is the default
+    recurrence: Callable[[Mapping[str, Tensor], Mapping[str, Tensor], Setup], Recurrence] | None = (
+        None
+    )

@@ -45,3 +45,11 @@ def _cast(inputs: av.Inputs, dtype: str) -> av.Inputs:
 def largest_difference(left: torch.Tensor, right: torch.Tensor) -> float:
     assert left.shape == right.shape
     return float((left - right).abs().max())
+
+
+def relative_difference(left: torch.Tensor, right: torch.Tensor) -> float:
+    """The largest difference, in units of the largest number where that is above 1.
+
+    For sums without a normaliser, which grow with every token.
+    """
+    return largest_difference(left, right) / max(1.0, float(right.abs().max()))

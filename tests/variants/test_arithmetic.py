@@ -28,6 +28,7 @@ RUNS = {
     "shared heads, rotary": av.run("grouped_query", ROTARY, n_heads=4, n_kv_heads=2, scale=0.2),
     "shared by neighbours": av.run("grouped_query", X, n_heads=4, n_kv_heads=2, context=C),
     "empty row": av.run("multi_head", X, n_heads=2, mask=HALF, empty_rows="zero"),
+    "a state instead of a cache": av.run("linear", X, n_heads=2),
     "float64": av.run("grouped_query", X, n_heads=4, n_kv_heads=1, dtype="float64"),
 }
 
