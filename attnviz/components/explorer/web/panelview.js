@@ -12,7 +12,7 @@ import { moved } from "./keys.js";
 import { paintOverlay } from "./overlay.js";
 import { paint } from "./paint.js";
 import { cell as cellPieces, place, plain, show } from "./readout.js";
-import { leastWidth, looking, sceneOf } from "./scene.js";
+import { ROOMY, leastWidth, looking, sceneOf } from "./scene.js";
 import { Viewport } from "./viewport.js";
 
 const ROW_AFTER = 120; // ms of rest on a cell before its whole row is asked for
@@ -75,6 +75,8 @@ export class PanelView {
     this.root.classList.toggle("plain", panel.accent === "plain");
     const words = leastWidth(panel, given.maxWidth, given.measure);
     this.root.style.width = `${Math.max(plan.width, words)}px`;
+    // Where there is room, title, readout and menu share a line: a large map stays in sight whole.
+    this.root.classList.toggle("roomy", plan.width >= ROOMY);
     this.title.textContent = panel.title;
     this.subtitle.textContent = panel.subtitle;
     const [nRows, nCols] = [panel.rows.labels.length, panel.cols.labels.length];

@@ -10,6 +10,7 @@ import { linked } from "./linking.js";
 import { allMaps, mainMap, mapOf, slots } from "./maps.js";
 import { range, view } from "./view.js";
 
+const GAP = 16; // between maps that are compared
 const BARS = 300; // the width of the ranked bars
 const ROOMY = 660; // with as much room they stand beside the picture, not below it
 
@@ -61,6 +62,7 @@ export class Scenes {
       const [one, other] = this.maps;
       this.panels = this.compared(one, other, options);
     } else this.panels = shownPanels(figure, selection);
+    this.explorer.panels.classList.toggle("compared", this.show === "compare");
   }
 
   /** @returns {Show} what was asked for, as far as this figure has it */
@@ -108,8 +110,9 @@ export class Scenes {
   sizes(room, tall) {
     if (this.panels.length === 1) return { maxWidth: room, maxHeight: tall, cell: 60 };
     if (this.show !== "compare") return null;
-    const across = room >= 840 ? 3 : room >= 560 ? 2 : 1;
-    return { maxWidth: Math.floor((room - (across - 1) * 28) / across), maxHeight: tall, cell: 60 };
+    // Beside a grid too the difference stays in sight.
+    const across = room >= 620 ? 3 : room >= 480 ? 2 : 1;
+    return { maxWidth: Math.floor((room - (across - 1) * GAP) / across), maxHeight: tall, cell: 60 };
   }
 
   /** @param {number} tall */
