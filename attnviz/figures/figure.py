@@ -15,9 +15,9 @@ from jaxtyping import Bool, Float32
 
 from attnviz.errors import AttnvizError
 
-Scale = Literal["weight", "signed", "magnitude"]
+Scale = Literal["weight", "signed", "magnitude", "flag"]
 """weight: sequential on [0, 1]; signed: diverging, symmetric about 0; magnitude: sequential on
-[0, largest]."""
+[0, largest]; flag: 0 or 1, in one grey."""
 
 Accent = Literal["plain", "query", "key", "value", "mask", "output"]
 """The one colour that a tensor keeps in prose, formula and figure."""

@@ -10,7 +10,7 @@ import { strongestKey, strongestQuery } from "./ranked.js";
 import { cell, place, show } from "./readout.js";
 import { running } from "./running.js";
 import { walked } from "./walking.js";
-import { channels } from "./theme.js";
+import { channels, coloursOf } from "./theme.js";
 import { TokenList } from "./tokenlist.js";
 import { isBlocked, part } from "./view.js";
 
@@ -134,6 +134,7 @@ export default class TextView {
     const { main, shown, scale, theme, options } = /** @type {Drawing} */ (this.drawing);
     const { panel } = main;
     const from = options.reading === "from";
+    const colours = coloursOf(panel, theme);
     const n = panel.cols.labels.length;
     const drawnRow = from ? shown.rows.indexOf(chosen) : -1;
     const kept = new Map(Array.from(from ? shown.cols : shown.rows, (at, drawn) => [at, drawn]));
@@ -151,7 +152,7 @@ export default class TextView {
       const step = 3 * Math.round(share * 255);
       // The faintest shades fade into the page: black on a dark one would look like ink.
       const solid = Math.min(1, share * SOLID);
-      const [r, g, b] = this.page.map((under, i) => Math.round(under + (theme.sequential[step + i] - under) * solid));
+      const [r, g, b] = this.page.map((under, i) => Math.round(under + (colours[step + i] - under) * solid));
       item.style.background = share > 0 ? `rgb(${r},${g},${b})` : "";
       item.style.color = inkOn(r, g, b);
     });

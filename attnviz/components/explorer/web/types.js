@@ -5,7 +5,7 @@
  * @typedef {{name: string, title: string, labels: string[], details: string[] | null,
  *   special: boolean[] | null}} Axis
  *
- * @typedef {{id: string, title: string, subtitle: string, scale: "weight" | "signed" | "magnitude",
+ * @typedef {{id: string, title: string, subtitle: string, scale: "weight" | "signed" | "magnitude" | "flag",
  *   limit: number | null, accent: string, valueName: string, rows: Axis, cols: Axis,
  *   values: Float32Array, blocked: Uint8Array | null, digest: string, shared?: number, block: number,
  *   tops: Float32Array | null, source: Source | null}} Panel
@@ -69,7 +69,7 @@
  *
  * @typedef {{dark: boolean, page: string, surface: string, text: string, muted: string,
  *   line: string, hatch: string, sans: string, mono: string, accents: Record<string, string>,
- *   sequential: Uint8Array, diverging: Uint8Array, lines: string[]}} Theme
+ *   sequential: Uint8Array, diverging: Uint8Array, flag: Uint8Array, lines: string[]}} Theme
  *
  * @typedef {(text: string, size: number, mono?: boolean) => number} Measure
  *   The width of a text in pixels.
