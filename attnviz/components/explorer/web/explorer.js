@@ -18,6 +18,7 @@ import { Scenes } from "./scenes.js";
 import { Telling } from "./telling.js";
 import { themeOf } from "./theme.js";
 import { Toolbar } from "./toolbar.js";
+import { Voice } from "./voice.js";
 
 const NOTHING = { panel: null, row: null, col: null };
 const IDLE = /** @type {import("./readout.js").Piece[]} */ ([
@@ -51,13 +52,14 @@ export class Explorer {
     /** @type {import("./gridview.js").GridView | null} */
     this.grid = null;
     this.telling = new Telling(this);
+    this.voice = new Voice();
     this.depot = new Depot(() => this.draw(), (note) => this.telling.hear(note));
     this.toolbar = new Toolbar((change, settled) => this.change(change, settled));
     this.panels = element("div", "panels");
     this.scenes = new Scenes(this);
     this.main = element("div", "main", {}, [this.scenes.above, this.panels]);
     this.stage = element("div", "stage", {}, [this.main]);
-    root.replaceChildren(this.toolbar.root, this.stage);
+    root.replaceChildren(this.toolbar.root, this.stage, this.voice.root);
     this.theme = themeOf(root, figure, this.options.palette);
     this.measure = measurer(this.theme);
     this.watcher = new ResizeObserver(() => this.draw());
@@ -97,6 +99,7 @@ export class Explorer {
     this.root.classList.toggle("waiting", this.depot.await(this.selection));
     this.layOut();
     this.markAll();
+    this.voice.follow(this);
     this.generation += 1;
     this.root.dataset.generation = String(this.generation);
     this.root.dataset.drawMs = (performance.now() - start).toFixed(1);
@@ -142,6 +145,7 @@ export class Explorer {
       leave: () => this.point(null, null, null),
       pin: this.pin.bind(this),
       clear: () => this.select(NOTHING),
+      say: (/** @type {string} */ text) => this.voice.say(text),
       plate: (/** @type {PanelView} */ { scene }) =>
         plateOf(this.figure, this.selection, this.options, this.toolbar.note.textContent ?? "", scene),
     };
@@ -213,6 +217,7 @@ export class Explorer {
 
   stop() {
     this.telling.stop();
+    this.voice.stop();
     cancelAnimationFrame(this.frame);
     this.depot.leave();
     this.watcher.disconnect();

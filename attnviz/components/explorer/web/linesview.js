@@ -7,7 +7,7 @@ import { moved } from "./keys.js";
 import { shown as shownText } from "./labels.js";
 import { LEVELS, columns, lineHeight, lines, strokeOf } from "./linesplan.js";
 import { strongestKey, strongestQuery } from "./ranked.js";
-import { cell, place, show } from "./readout.js";
+import { cell, place, plain, show } from "./readout.js";
 import { TokenList } from "./tokenlist.js";
 import { isBlocked, part } from "./view.js";
 
@@ -27,7 +27,7 @@ export default class LinesView {
     this.heads = [element("span", "side-title"), element("span", "side-title")];
     this.box = element("div", "scroll", { tabindex: "-1" }, [this.left.root, this.between, this.right.root]);
     this.box.onscroll = () => this.paint();
-    this.readout = element("output", "readout", { "aria-live": "polite" });
+    this.readout = element("p", "readout");
     const words = element("div", "words", {}, [this.title, this.subtitle]);
     const titles = element("div", "side-titles", {}, this.heads);
     this.root = element("section", "panel plain lines", {}, [element("header", "", {}, [words]), titles, this.box, this.readout]);
@@ -112,7 +112,9 @@ export default class LinesView {
     const focus = this.focus();
     this.left.mark(focus.row, marks.pinRow);
     this.right.mark(focus.row >= 0 ? focus.cell : focus.col, marks.pinCol);
-    show(this.readout, this.say(focus, panel));
+    const said = this.say(focus, panel);
+    show(this.readout, said);
+    if (this.box.querySelector(":focus-visible")) this.host.say(plain(said));
     this.tint(focus);
     this.paint();
   }

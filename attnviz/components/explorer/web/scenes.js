@@ -28,6 +28,7 @@ export class Scenes {
         clear: () => explorer.select({ panel: null, row: null, col: null }),
         change: (change) => explorer.change(change),
         also: (key) => explorer.also(key),
+        say: (text) => explorer.voice.say(text),
       },
       () => explorer.draw(),
     );

@@ -32,7 +32,7 @@ export class ZoomBar {
     this.in = button(["+", "Zoom in (+)", () => host.step(1)]);
     this.fit = button(["Fit", "Fit: show all of the map (0)", () => host.fit()]);
     this.zoom = element("div", "group", { role: "group", "aria-label": "Zoom" }, [this.out, this.in, this.fit]);
-    this.says = element("span", "note", { role: "status" });
+    this.says = element("span", "note");
     const buttons = element("div", "buttons", {}, [this.moves, this.zoom]);
     this.root = element("div", "zoombar", {}, [this.says, buttons]);
   }
