@@ -25,6 +25,7 @@ Accent = Literal["plain", "query", "key", "value", "mask", "output"]
 Show = Literal["matrix", "lines", "text", "compare"]
 ColourScale = Literal["absolute", "row", "log"]
 Reading = Literal["from", "to"]
+Lay = Literal["columns", "rows"]
 Hidden = Literal["first", "special"]  # the first key; special tokens
 
 MOST_OTHERS = 5
@@ -158,6 +159,8 @@ class Look:
     metric: str = ""  # the name of the grid's metric that colours the thumbnails; "": the maps
     others: tuple[str, ...] = ()  # maps beside the open one: "layer.head", or the id of a panel
     row: bool = False  # the chosen query's keys as ranked bars
+    table: bool = False  # the numbers in sight, as a table
+    lines: Lay = "columns"  # how the two texts that lines join are laid out
     reading: Reading = "from"  # in the text: what a query attends to, or who attends to a key
     hide: tuple[Hidden, ...] = ()
 

@@ -145,7 +145,10 @@ export class Explorer {
       leave: () => this.point(null, null, null),
       pin: this.pin.bind(this),
       clear: () => this.select(NOTHING),
-      say: (/** @type {string} */ text) => this.voice.say(text),
+      looked: (/** @type {string} */ says) => {
+        this.voice.say(says);
+        this.scenes.tabling.update();
+      },
       plate: (/** @type {PanelView} */ { scene }) =>
         plateOf(this.figure, this.selection, this.options, this.toolbar.note.textContent ?? "", scene),
     };

@@ -26,7 +26,7 @@ const ROW_AFTER = 120; // ms of rest on a cell before its whole row is asked for
  * @property {() => void} leave
  * @property {(panel: string, row: number, col: number) => void} pin
  * @property {() => void} clear
- * @property {(text: string) => void} say - to those who hear the page
+ * @property {(says: string) => void} looked - another part is in sight, which these words say
  * @property {(panel: PanelView) => import("./exporting.js").Plate} plate
  */
 
@@ -112,7 +112,7 @@ export class PanelView {
       this.drawn = "";
       this.repaint();
       this.remark();
-      this.host.say(this.viewport.bar.says.textContent ?? "");
+      this.host.looked(this.viewport.bar.says.textContent ?? "");
       this.root.dataset.frameMs = (performance.now() - start).toFixed(1);
     });
   }

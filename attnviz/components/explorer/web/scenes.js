@@ -8,6 +8,7 @@ import { shownPanels } from "./heads.js";
 import { LazyViews } from "./lazy.js";
 import { linked } from "./linking.js";
 import { allMaps, mainMap, mapOf, slots } from "./maps.js";
+import { Tabling } from "./tabling.js";
 import { range, view } from "./view.js";
 
 const GAP = 16; // between maps that are compared
@@ -20,6 +21,7 @@ export class Scenes {
   constructor(explorer) {
     this.explorer = explorer;
     this.above = element("div", "above");
+    this.tabling = new Tabling(explorer);
     this.lazy = new LazyViews(
       {
         point: (panel, row, col) => explorer.point(panel, row, col),
@@ -133,6 +135,7 @@ export class Scenes {
     /** @type {import("./lazy.js").Drawing | null} */
     let drawing = null;
     lazy.layOut(places, () => (drawing ??= this.drawing(tall)));
+    this.tabling.update();
   }
 
   /** @param {number} tall @returns {import("./lazy.js").Drawing} */

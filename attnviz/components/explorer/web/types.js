@@ -52,7 +52,7 @@
  * @typedef {"matrix" | "lines" | "text" | "compare"} Show
  *
  * @typedef {{show: Show, scale: ScaleKind | null, least: number, palette: string, metric: string,
- *   others: string[], row: boolean, reading: "from" | "to"}} Drawn
+ *   others: string[], row: boolean, table: boolean, lines: "columns" | "rows", reading: "from" | "to"}} Drawn
  *   What Look and Options share. scale: how weights are coloured; null leaves it to the size of
  *   the map. least: weights below are drawn as nothing. others: keys of maps beside the open one.
  *
