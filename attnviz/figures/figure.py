@@ -15,9 +15,9 @@ from jaxtyping import Bool, Float32
 
 from attnviz.errors import AttnvizError
 
-Scale = Literal["weight", "signed", "magnitude"]
+Scale = Literal["weight", "signed", "magnitude", "flag"]
 """weight: sequential on [0, 1]; signed: diverging, symmetric about 0; magnitude: sequential on
-[0, largest]."""
+[0, largest]; flag: 0 or 1, in one grey."""
 
 Accent = Literal["plain", "query", "key", "value", "mask", "output"]
 """The one colour that a tensor keeps in prose, formula and figure."""
@@ -25,6 +25,7 @@ Accent = Literal["plain", "query", "key", "value", "mask", "output"]
 Show = Literal["matrix", "lines", "text", "compare"]
 ColourScale = Literal["absolute", "row", "log"]
 Reading = Literal["from", "to"]
+Lay = Literal["columns", "rows"]
 Hidden = Literal["first", "special"]  # the first key; special tokens
 
 MOST_OTHERS = 5
@@ -158,6 +159,8 @@ class Look:
     metric: str = ""  # the name of the grid's metric that colours the thumbnails; "": the maps
     others: tuple[str, ...] = ()  # maps beside the open one: "layer.head", or the id of a panel
     row: bool = False  # the chosen query's keys as ranked bars
+    table: bool = False  # the numbers in sight, as a table
+    lines: Lay = "columns"  # how the two texts that lines join are laid out
     reading: Reading = "from"  # in the text: what a query attends to, or who attends to a key
     hide: tuple[Hidden, ...] = ()
 

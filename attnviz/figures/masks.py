@@ -41,9 +41,11 @@ def mask_figure(unmasked: av.Trace, masked: av.Trace, code: str = "") -> Figure:
                 allowed.astype(np.float32),
                 rows,
                 cols,
+                scale="flag",
                 blocked=blocked,
                 subtitle=f"mask: {name}",
                 accent="mask",
+                limit=1.0,
                 value_name="allowed",
             ),
             Panel(

@@ -13,7 +13,7 @@ from attnviz.figures.capture import METRICS
 from attnviz.figures.figure import Look
 from attnviz.ui import address
 
-PARTS = ("show", "colours", "min", "palette", "metric", "with", "bars", "read", "hide")
+PARTS = ("show", "colours", "min", "palette", "metric", "with", "bars", "table", "lines", "read", "hide")
 
 _WORDS = {title: word for word, title in METRICS.items()}
 
@@ -30,6 +30,8 @@ def from_url() -> Look:
             "metric": METRICS.get(said["metric"], said["metric"]),
             "others": said["with"].split(",", 50),
             "row": said["bars"] == "1",
+            "table": said["table"] == "1",
+            "lines": said["lines"],
             "reading": said["read"],
             "hide": said["hide"].split(",", 50),
         }
@@ -46,6 +48,8 @@ def to_url(look: Look) -> None:
         "metric": _WORDS.get(look.metric, look.metric),
         "with": ",".join(look.others),
         "bars": "1" if look.row else "",
+        "table": "1" if look.table else "",
+        "lines": "" if look.lines == "columns" else look.lines,
         "read": "" if look.reading == "from" else look.reading,
         "hide": ",".join(look.hide),
     }

@@ -14,6 +14,7 @@ from attnviz.errors import AttnvizError
 from attnviz.figures.vega import Spec
 
 _LESSONS = Path(__file__).parents[2] / "assets" / "lessons"
+_STYLE = Path(__file__).with_name("page.css")
 
 LARGEST_SENT = 2**53
 """Browsers count exactly up to here, and Streamlit sends 64 bits; a cache may take more bytes."""
@@ -36,6 +37,7 @@ CAUTIONS = {
 
 def head(question: str, sentence: str) -> None:
     """Open a page with its one question and one sentence. Our own words only, never a visitor's."""
+    st.html(_STYLE)  # style alone: it takes no place on the page
     st.title(question, anchor=False)
     st.markdown(sentence)
 

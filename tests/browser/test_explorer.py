@@ -269,9 +269,21 @@ def test_the_keyboard_reads_and_pins(opened: Callable[[str], Explorer], page: Pa
     active = page.get_by_role("gridcell")
     assert active.inner_text().startswith("on 3 → cat 1: weight")
     assert active.get_attribute("aria-colindex") == "2"
-    assert page.locator(".panel .readout").get_attribute("aria-live") == "polite"
+    assert page.get_by_role("grid").get_attribute("aria-activedescendant") == (
+        active.get_attribute("id")
+    )
+    # Each move has another active cell, which is read out; the live region keeps silent.
+    before = active.get_attribute("id")
+    page.keyboard.press("ArrowLeft")
+    assert active.get_attribute("id") != before
+    voice = page.locator(".explorer > [role=status]")
+    assert voice.inner_text() == ""
+    page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     page.get_by_text("panel='weights', row=3, col=1").wait_for()
+    page.wait_for_function(f"() => ({FIND})().__explorer.voice.root.textContent !== ''")
+    assert voice.inner_text().startswith("Kept: on 3 → cat 1: weight")
+    assert page.get_by_role("gridcell").get_attribute("aria-selected") == "true"
 
 
 def test_python_sets_the_selection(opened: Callable[[str], Explorer], page: Page) -> None:

@@ -264,7 +264,7 @@ def test_512_tokens_scroll_in_their_own_box_and_draw_what_is_in_sight(
     explorer = opened("long")
     shown(explorer, "Lines")
     box = page.locator(".lines .scroll")
-    assert box.evaluate("e => e.scrollHeight") >= 512 * 17
+    assert box.evaluate("e => e.scrollHeight") >= 512 * 24
     assert box.evaluate("e => e.clientHeight") < 900
     ink = """e => { const {width, height} = e; const d = e.getContext('2d')
         .getImageData(0, 0, width, height).data; let n = 0;

@@ -150,7 +150,7 @@ def test_drag_keys_buttons_and_double_click(opened: Open, page: Page) -> None:
     page.keyboard.press("-")
     explorer.settled()
     assert window(explorer, "head")[0] == pytest.approx(1.6**2)
-    page.get_by_role("button", name="Show all of the map (0)").click()
+    page.get_by_role("button", name="Fit: show all of the map (0)").click()
     explorer.settled()
     page.mouse.dblclick(*middle(explorer, "head"))
     explorer.settled()

@@ -20,6 +20,8 @@ FULL = Look(
     metric="entropy",
     others=("5.1", "5.0"),
     row=True,
+    table=True,
+    lines="rows",
     reading="to",
     hide=("first", "special"),
 )
@@ -47,6 +49,7 @@ def test_a_report_is_read_back_whole() -> None:
         {"least": "0.5"},
         {"least": True},
         {"row": "yes"},
+        {"table": 1, "lines": "circle"},
         {"metric": "x" * 101, "others": ["y" * 101, 3, None, ""]},
         {"hide": ["everything", 1, None]},
     ],

@@ -31,6 +31,7 @@ def test_the_four_panels_are_the_tensors_of_the_runs():
     assert [panel.id for panel in figure.panels] == ["allowed", "weights", "open", "change"]
     expected = WINDOW.allowed(5, 5)[0, 0].numpy()
     assert np.array_equal(allowed.values, expected.astype(np.float32))
+    assert allowed.scale == "flag"
     assert np.array_equal(weights.values, masked.weights[0, 0].numpy())
     assert np.array_equal(open_.values, unmasked.weights[0, 0].numpy())
     assert np.array_equal(change.values, (masked.output - unmasked.output)[0].numpy())

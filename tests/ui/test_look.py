@@ -13,6 +13,8 @@ FULL = Look(
     metric="Entropy (nats)",
     others=("5.1", "3.4"),
     row=True,
+    table=True,
+    lines="rows",
     reading="to",
     hide=("first", "special"),
 )
@@ -24,6 +26,8 @@ WORDS = {
     "metric": "entropy",
     "with": "5.1,3.4",
     "bars": "1",
+    "table": "1",
+    "lines": "rows",
     "read": "to",
     "hide": "first,special",
 }
@@ -75,7 +79,7 @@ def test_a_newcomers_look_leaves_the_address_bare() -> None:
         {"min": "-0.5"},
         {"min": "9" * 10_000},
         {"min": "٠.٥"},
-        {"with": "," * 10_000, "hide": "x" * 10_000, "bars": "true"},
+        {"with": "," * 10_000, "hide": "x" * 10_000, "bars": "true", "lines": "x"},
         {"metric": "m" * 10_000},
     ],
 )

@@ -13,6 +13,7 @@ from attnviz.figures.figure import (
     ColourScale,
     Figure,
     Hidden,
+    Lay,
     Look,
     Reading,
     Show,
@@ -35,6 +36,8 @@ def look_of(said: Any) -> Look:
             :MOST_OTHERS
         ],
         row=said.get("row") is True,
+        table=said.get("table") is True,
+        lines=_one_of(said.get("lines"), Lay, "columns"),
         reading=_one_of(said.get("reading"), Reading, "from"),
         hide=tuple(part for part in get_args(Hidden) if part in _list(said.get("hide"))),
     )

@@ -31,6 +31,9 @@ export class Depot {
     this.placed = 0;
     /** @type {Panel | null} */
     this.last = null;
+    /** @type {Map<string, string>} why a part did not come */
+    this.refusals = new Map();
+    this.waited = "";
   }
 
   /** @param {Figure} figure whose heads can be asked for, or not */
@@ -38,10 +41,11 @@ export class Depot {
     if (figure.id !== this.figure?.id) {
       this.tiles = { place: "", list: [] };
       this.last = null;
+      this.refusals.clear();
     }
     this.figure = figure;
     this.wire = wireOf(figure.key);
-    this.wire.listen({ note: this.note, answer: (request, part) => this.store(request, part) });
+    this.wire.listen({ note: this.note, answer: (...told) => this.store(...told) });
     if (!figure.grid?.first) return;
     figure.held = (layer, head) => this.panel(layer, head);
     figure.known = (layer, head) => this.known(layer, head);
@@ -57,7 +61,11 @@ export class Depot {
     const figure = /** @type {Figure} */ (this.figure);
     const known = this.known(layer, head);
     if (known) this.last = known;
-    return known ?? this.last ?? figure.panels[0];
+    if (known) return known;
+    const instead = this.last ?? figure.panels[0];
+    const refusal = this.refusals.get(keyOf(figure.id, whole(layer, head)));
+    if (!refusal || !figure.grid) return instead;
+    return { ...instead, refusal: `${headName(figure.grid, layer, head)} is not here. ${refusal}` };
   }
 
   /** @param {number} layer @param {number} head @returns {Panel | null} */
@@ -84,10 +92,14 @@ export class Depot {
     const { figure } = this;
     if (!figure?.grid?.first) return false;
     const { layer, head } = openHead(figure, selection);
-    const missing = this.known(layer, head) === null;
+    const key = keyOf(figure.id, whole(layer, head));
+    // Chosen anew, it is asked for anew.
+    if (key !== this.waited) this.refusals.delete(key);
+    this.waited = key;
+    const missing = this.known(layer, head) === null && !this.refusals.has(key);
     const { asked } = /** @type {import("./wire.js").Wire} */ (this.wire);
     const coming = asked?.request.rows === null && asked.request.layer === layer && asked.request.head === head;
-    this.wire?.ask("head", missing && !coming ? { layer, head, rows: null, cols: null, block: 1 } : null);
+    this.wire?.ask("head", missing && !coming ? whole(layer, head) : null);
     return missing;
   }
 
@@ -128,14 +140,19 @@ export class Depot {
       row: (row, n) => ask("row", [row, row + 1], [0, n], 1),
       rest: () => this.wire?.ask("tile", null),
       stamp: () => this.placed,
+      refusal: (rows, cols, block) => this.refusals.get(keyOf(this.figure?.id, { layer, head, rows, cols, block })) ?? "",
     };
   }
 
-  /** @param {Request} request @param {Part | null} part */
-  store(request, part) {
+  /** @param {Request} request @param {Part | null} part @param {string} [refusal] */
+  store(request, part, refusal = "") {
+    const key = keyOf(this.figure?.id, request);
     if (part) {
-      held.set(keyOf(this.figure?.id, request), part, size(part));
+      held.set(key, part, size(part));
       if (request.rows) this.place(request, part);
+    } else if (refusal) {
+      this.refusals.set(key, refusal);
+      this.placed += 1;
     }
     this.changed();
   }
@@ -154,6 +171,9 @@ export class Depot {
     this.changed();
   }
 }
+
+/** @param {number} layer @param {number} head @returns {Request} */
+const whole = (layer, head) => ({ layer, head, rows: null, cols: null, block: 1 });
 
 /** @param {string | undefined} id @param {Request} request */
 function keyOf(id, { layer, head, rows, cols, block }) {

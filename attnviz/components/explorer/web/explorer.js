@@ -20,6 +20,7 @@ import { Scenes } from "./scenes.js";
 import { Telling } from "./telling.js";
 import { themeOf } from "./theme.js";
 import { Toolbar } from "./toolbar.js";
+import { Voice } from "./voice.js";
 
 const NOTHING = { panel: null, row: null, col: null };
 const IDLE = /** @type {import("./readout.js").Piece[]} */ ([
@@ -56,13 +57,14 @@ export class Explorer {
     this.lecture = null;
     this.telling = new Telling(this);
     this.filing = new Filing();
+    this.voice = new Voice();
     this.depot = new Depot(() => this.draw(), (note) => this.telling.hear(note));
     this.toolbar = new Toolbar((change, settled) => this.change(change, settled));
     this.panels = element("div", "panels");
     this.scenes = new Scenes(this);
     this.main = element("div", "main", {}, [this.scenes.above, this.panels]);
     this.stage = element("div", "stage", {}, [this.main]);
-    root.replaceChildren(this.toolbar.root, this.stage);
+    root.replaceChildren(this.toolbar.root, this.stage, this.voice.root);
     this.theme = themeOf(root, figure, this.options.palette);
     this.measure = measurer(this.theme);
     this.watcher = new ResizeObserver(() => this.draw());
@@ -103,6 +105,7 @@ export class Explorer {
     this.root.classList.toggle("waiting", this.depot.await(this.selection));
     this.layOut();
     this.markAll();
+    this.voice.follow(this);
     this.generation += 1;
     this.root.dataset.generation = String(this.generation);
     this.root.dataset.drawMs = (performance.now() - start).toFixed(1);
@@ -150,6 +153,10 @@ export class Explorer {
       clear: () => this.select(NOTHING),
       menu: (/** @type {PanelView} */ view) =>
         exportMenu(() => scenePlate(view.scene, wordsOf(this, view.scene.panel)), this),
+      looked: (/** @type {string} */ says) => {
+        this.voice.say(says);
+        this.scenes.tabling.update();
+      },
     };
     const one = new PanelView(host, given);
     this.views.set(given.panel.id, one);
@@ -220,6 +227,7 @@ export class Explorer {
   stop() {
     this.lecture?.stop();
     this.telling.stop();
+    this.voice.stop();
     cancelAnimationFrame(this.frame);
     this.depot.leave();
     this.watcher.disconnect();

@@ -1,5 +1,6 @@
 // @ts-check
 /** @import { Grid, Theme } from "./types.js" */
+import { ActiveCell } from "./activecell.js";
 import { context2d, sized } from "./canvas.js";
 import { element } from "./dom.js";
 import { number } from "./format.js";
@@ -36,12 +37,11 @@ export class GridView {
     this.label = element("label", "metric", {}, ["Show ", this.select]);
     this.base = element("canvas", "base");
     this.over = element("canvas", "over");
-    this.cell = element("div", "cell", { role: "gridcell" });
-    this.row = element("div", "", { role: "row" }, [this.cell]);
     const name = { role: "grid", tabindex: "0", "aria-label": "All heads: layers down, heads across" };
-    this.plot = element("div", "plot", name, [this.row, this.base, this.over]);
+    this.plot = element("div", "plot", name, [this.base, this.over]);
+    this.active = new ActiveCell(this.plot);
     this.box = element("div", "box", {}, [this.plot]);
-    this.readout = element("output", "readout", { "aria-live": "polite" });
+    this.readout = element("p", "readout");
     this.note = element("p", "note");
     this.root = element("section", "grid-view", {}, [this.label, this.box, this.readout, this.note]);
     /** @type {Place | null} */
@@ -118,10 +118,10 @@ export class GridView {
     frameThumbnail(context, plan, this.selected, theme.accents.highlight, theme.text);
     if (this.hover) frameThumbnail(context, plan, this.hover, theme.text, theme.page);
     const place = this.hover ?? this.selected;
-    this.readout.textContent = this.say(place);
-    this.cell.textContent = this.readout.textContent;
-    this.row.setAttribute("aria-rowindex", String(place.layer + 1));
-    this.cell.setAttribute("aria-colindex", String(place.head + 1));
+    const said = this.say(place);
+    const open = place.layer === this.selected.layer && place.head === this.selected.head;
+    this.readout.textContent = said;
+    this.active.set(said, place.layer, place.head, open);
   }
 
   /** @param {Place} place */

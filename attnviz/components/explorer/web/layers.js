@@ -3,6 +3,7 @@
 /** @import { Pixels, Places } from "./pixels.js" */
 import { ofBlocks, pixelsOf, placesOf, pooled, words } from "./pixels.js";
 import { drawable } from "./zoom.js";
+import { coloursOf } from "./theme.js";
 
 /**
  * A part of the map ready to be drawn: which drawn cells it covers (its last pixels may reach
@@ -26,7 +27,7 @@ export class Layers {
     this.shown = shown;
     this.scale = scale;
     this.ratio = ratio;
-    this.table = words(scale.diverging ? theme.diverging : theme.sequential);
+    this.table = words(coloursOf(panel, theme));
     /** @type {Map<string, Layer>} */
     this.made = new Map();
     /** @type {WeakMap<Float32Array, Layer>} by a tile's numbers */

@@ -19,6 +19,7 @@
  * @property {() => void} clear
  * @property {(change: Partial<Options>) => void} change
  * @property {(key: string) => void} also - adds a map, or takes it away
+ * @property {(text: string) => void} say - to those who hear the page
  *
  * @typedef {{root: HTMLElement, update: (drawing: Drawing) => void, mark: (marks: Marks) => void}} LazyView
  */

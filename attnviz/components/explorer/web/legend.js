@@ -3,6 +3,7 @@
 import { context2d } from "./canvas.js";
 import { element } from "./dom.js";
 import { scaleEnd } from "./format.js";
+import { coloursOf } from "./theme.js";
 
 const WIDE = 110;
 
@@ -16,9 +17,10 @@ export function legend() {
     /** @param {Panel} panel @param {Range} scale @param {Theme} theme */
     update(panel, scale, theme) {
       const context = context2d(canvas);
+      const colours = coloursOf(panel, theme);
       for (let x = 0; x < WIDE; x += 1) {
         const step = 3 * Math.round((x / (WIDE - 1)) * 255);
-        const [r, g, b] = theme.sequential.subarray(step, step + 3);
+        const [r, g, b] = colours.subarray(step, step + 3);
         context.fillStyle = `rgb(${r},${g},${b})`;
         context.fillRect(x, 0, 1, 9);
       }

@@ -2,7 +2,7 @@
 /** @import { Panel, Range, View } from "./types.js" */
 import { isBlocked, part } from "./view.js";
 
-const [LEAST_LINE, MOST_LINE] = [17, 27]; // pixels from one token to the next
+const [LEAST_LINE, MOST_LINE] = [24, 27]; // pixels from one token to the next: what a finger meets
 export const LEVELS = 16; // steps of strength, each drawn in one stroke
 const FAINTEST = 0.03; // of the scale: below, a line cannot be seen
 

@@ -1,19 +1,21 @@
 // @ts-check
 /** @import { Axis } from "./types.js" */
 /** @import { Drawing, Marks, ViewHost } from "./lazy.js" */
-import { context2d, sized } from "./canvas.js";
+import { sized } from "./canvas.js";
+import { segments } from "./controls.js";
 import { element } from "./dom.js";
 import { moved } from "./keys.js";
 import { shown as shownText } from "./labels.js";
-import { LEVELS, columns, lineHeight, lines, strokeOf } from "./linesplan.js";
+import { evenStops, measuredStops, paintLines } from "./linespaint.js";
+import { columns, lineHeight } from "./linesplan.js";
 import { strongestKey, strongestQuery } from "./ranked.js";
-import { cell, place, show } from "./readout.js";
+import { cell, place, plain, show } from "./readout.js";
 import { TokenList } from "./tokenlist.js";
 import { isBlocked, part } from "./view.js";
 
-const LEAVING = 0.25; // of the strength of a line that stays in the box
+const BETWEEN = 300; // the height of the lines between two rows of tokens, at most
 
-/** Two columns of tokens, joined by lines as strong as the weights. */
+/** Two columns or rows of tokens, joined by lines as strong as the weights. */
 export default class LinesView {
   /** @param {ViewHost} host */
   constructor(host) {
@@ -24,13 +26,14 @@ export default class LinesView {
     this.right = this.side("col");
     this.canvas = element("canvas", "", { "aria-hidden": "true" });
     this.between = element("div", "between", {}, [this.canvas]);
+    this.lay = segments("Layout", "", [["columns", "Columns"], ["rows", "Rows"]], (lines) => host.change({ lines }));
     this.heads = [element("span", "side-title"), element("span", "side-title")];
     this.box = element("div", "scroll", { tabindex: "-1" }, [this.left.root, this.between, this.right.root]);
     this.box.onscroll = () => this.paint();
-    this.readout = element("output", "readout", { "aria-live": "polite" });
+    this.readout = element("p", "readout");
     const words = element("div", "words", {}, [this.title, this.subtitle]);
     const titles = element("div", "side-titles", {}, this.heads);
-    this.root = element("section", "panel plain lines", {}, [element("header", "", {}, [words]), titles, this.box, this.readout]);
+    this.root = element("section", "panel plain lines", {}, [element("header", "", {}, [words, this.lay.root]), titles, this.box, this.readout]);
     /** @type {Marks} */
     this.marks = { row: -1, col: -1, pinRow: -1, pinCol: -1 };
     this.written = ["", ""];
@@ -45,11 +48,14 @@ export default class LinesView {
       pin: (at) => this.pin(side, at),
       clear: () => this.host.clear(),
       moved: (event, from) => {
-        if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
-          (event.key === "ArrowLeft" ? this.left : this.right).root.focus();
+        const across = this.drawing?.options.lines === "rows";
+        const [back, onward] = across ? ["ArrowUp", "ArrowDown"] : ["ArrowLeft", "ArrowRight"];
+        if (event.key === back || event.key === onward) {
+          (event.key === back ? this.left : this.right).root.focus();
           return null;
         }
-        return moved(event, { row: from, col: 0 }, list.items.length, 1, 10)?.row ?? null;
+        const to = moved(event, across ? { row: 0, col: from } : { row: from, col: 0 }, across ? 1 : list.items.length, across ? list.items.length : 1, 10);
+        return to && (across ? to.col : to.row);
       },
     });
     return list;
@@ -58,10 +64,25 @@ export default class LinesView {
   /** @param {Drawing} drawing */
   update(drawing) {
     this.drawing = drawing;
-    const { main, maps, shown, measure, maxWidth, maxHeight } = drawing;
+    const { main, maps, shown, options, measure, maxWidth, maxHeight } = drawing;
     const { panel } = main;
     this.title.textContent = maps.length > 1 ? `${maps.length} heads` : main.name;
     this.subtitle.textContent = panel.subtitle;
+    const across = options.lines === "rows";
+    this.lay.update(options.lines);
+    this.root.classList.toggle("across", across);
+    this.heads[0].textContent = `${across ? "above: " : ""}${panel.rows.title}`;
+    this.heads[1].textContent = `${across ? "below: " : ""}${panel.cols.title}`;
+    for (const { root } of [this.left, this.right]) root.setAttribute("aria-orientation", across ? "horizontal" : "vertical");
+    this.write(0, this.left, panel.rows, shown.rows);
+    this.write(1, this.right, panel.cols, shown.cols);
+    const ratio = window.devicePixelRatio || 1;
+    if (across) {
+      this.root.style.width = `${maxWidth}px`;
+      this.box.style.height = this.box.style.gridTemplateColumns = "";
+      sized(this.canvas, this.box.clientWidth, Math.max(140, Math.min(BETWEEN, maxHeight - 250)), ratio);
+      return;
+    }
     const widest = Math.max(...[panel.rows, panel.cols].map((axis) => widestOf(axis, measure)));
     const plan = columns(maxWidth, widest + 24);
     this.root.style.width = `${plan.width}px`;
@@ -72,11 +93,7 @@ export default class LinesView {
     const height = Math.min(tokens * this.line, room);
     this.box.style.setProperty("--line", `${this.line}px`);
     this.box.style.height = `${height}px`;
-    this.heads[0].textContent = panel.rows.title;
-    this.heads[1].textContent = panel.cols.title;
-    this.write(0, this.left, panel.rows, shown.rows);
-    this.write(1, this.right, panel.cols, shown.cols);
-    sized(this.canvas, plan.between, height, window.devicePixelRatio || 1);
+    sized(this.canvas, plan.between, height, ratio);
   }
 
   /** @param {0 | 1} which @param {TokenList} list @param {Axis} axis @param {Int32Array} positions */
@@ -112,7 +129,9 @@ export default class LinesView {
     const focus = this.focus();
     this.left.mark(focus.row, marks.pinRow);
     this.right.mark(focus.row >= 0 ? focus.cell : focus.col, marks.pinCol);
-    show(this.readout, this.say(focus, panel));
+    const said = this.say(focus, panel);
+    show(this.readout, said);
+    if (this.box.querySelector(":focus-visible")) this.host.say(plain(said));
     this.tint(focus);
     this.paint();
   }
@@ -151,43 +170,15 @@ export default class LinesView {
 
   paint() {
     if (!this.drawing) return;
-    const { maps, shown, scale } = this.drawing;
+    const { shown, options } = this.drawing;
     const { row, col } = this.focus();
     const alone = { row: shown.rows.indexOf(row), col: shown.cols.indexOf(col) };
-    const { scrollTop } = this.box;
-    const { line } = this;
-    const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
-    const sight = { first: Math.floor(scrollTop / line) - 1, last: Math.ceil((scrollTop + height) / line) };
-    const context = context2d(this.canvas);
-    context.clearRect(0, 0, width, height);
-    context.lineCap = "round";
-    const all = maps.map(({ panel, colour }) => ({ colour, levels: lines(panel, shown, scale, alone, sight) }));
-    const away = (/** @type {number} */ at) => at < sight.first || at > sight.last;
-    const whole = alone.row >= 0 || alone.col >= 0;
-    for (let level = 1; level <= LEVELS; level += 1) {
-      const { alpha, width: thick } = strokeOf(level);
-      for (const { colour, levels } of all) {
-        // A line that leaves the box is fainter: many queries far below may share one key here.
-        const [inside, leaving] = [new Path2D(), new Path2D()];
-        const pairs = levels[level];
-        for (let i = 0; i < pairs.length; i += 2) {
-          const [r, c] = [pairs[i], pairs[i + 1]];
-          const from = (r + 0.5) * line - scrollTop;
-          const to = (c + 0.5) * line - scrollTop;
-          const path = !whole && (away(r) || away(c)) ? leaving : inside;
-          path.moveTo(3, from);
-          path.bezierCurveTo(width * 0.45, from, width * 0.55, to, width - 3, to);
-        }
-        context.strokeStyle = colour;
-        context.globalAlpha = alpha * LEAVING;
-        context.lineWidth = 0.75;
-        context.stroke(leaving);
-        context.globalAlpha = alpha;
-        context.lineWidth = thick;
-        context.stroke(inside);
-      }
-    }
-    context.globalAlpha = 1;
+    const { scrollTop, scrollLeft, clientHeight, clientWidth } = this.box;
+    const across = options.lines === "rows";
+    const stops = across
+      ? measuredStops(this.left.middles(), this.right.middles(), scrollLeft, clientWidth)
+      : evenStops(this.line, scrollTop, clientHeight);
+    paintLines(this.canvas, this.drawing, alone, stops, across);
   }
 
   /** @param {"row" | "col"} side @param {number} at */

@@ -10,6 +10,8 @@ export const PLAIN = {
   metric: "",
   others: [],
   row: false,
+  table: false,
+  lines: "columns",
   reading: "from",
   hideFirst: false,
   hideSpecial: false,

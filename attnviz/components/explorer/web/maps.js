@@ -12,7 +12,7 @@ export const MOST_OTHERS = 5; // maps beside the open one: as many as have a col
 
 /** @param {Panel} panel whether it says which token draws on which, and has the weight of each pair */
 const isTokenMap = ({ scale, rows, cols, block }) =>
-  scale === "weight" && rows.name === "query" && cols.name === "key" && !(block > 1);
+  (scale === "weight" || scale === "flag") && rows.name === "query" && cols.name === "key" && !(block > 1);
 
 /**
  * The map that lines, text and bars show: the open head's, else the chosen panel's, else the

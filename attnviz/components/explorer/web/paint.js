@@ -7,6 +7,7 @@ import { isolated } from "./labels.js";
 import { cellAt } from "./cells.js";
 import { sharing } from "./layers.js";
 import { inkOn } from "./pixels.js";
+import { coloursOf } from "./theme.js";
 import { isBlocked, part } from "./view.js";
 
 /**
@@ -81,7 +82,7 @@ export function overlap(a, b) {
 
 /** @param {Surface} surface @param {Scene} scene */
 function paintNumbers(surface, { panel, shown, scale, plan, theme }) {
-  const palette = scale.diverging ? theme.diverging : theme.sequential;
+  const palette = coloursOf(panel, theme);
   const size = Math.min(14, Math.max(10, Math.round(plan.cellW * 0.3)));
   const room = Math.floor((plan.cellW - 3) / (size * 0.54));
   const cells = [];
@@ -143,7 +144,7 @@ function paintAxes(surface, panel, plan, theme) {
 /** @param {Surface} surface @param {Scene} scene */
 function paintLegend(surface, { panel, scale, plan, theme, layers, legend }) {
   const { x, bar } = plan;
-  const palette = scale.diverging ? theme.diverging : theme.sequential;
+  const palette = coloursOf(panel, theme);
   for (let i = 0; i < bar.w; i += 1) {
     const step = 3 * Math.round((i / (bar.w - 1)) * 255);
     const [r, g, b] = palette.subarray(step, step + 3);

@@ -2,6 +2,7 @@
 /** @import { Window } from "./types.js" */
 /** @import { Marks } from "./overlay.js" */
 /** @import { Given, Shown } from "./scene.js" */
+import { ActiveCell } from "./activecell.js";
 import { canvasSurface, context2d, sized } from "./canvas.js";
 import { cellAt, rowAt } from "./cells.js";
 import { element } from "./dom.js";
@@ -11,7 +12,7 @@ import { moved } from "./keys.js";
 import { paintOverlay } from "./overlay.js";
 import { paint } from "./paint.js";
 import { cell as cellPieces, place, plain, show } from "./readout.js";
-import { leastWidth, looking, sceneOf } from "./scene.js";
+import { ROOMY, leastWidth, looking, sceneOf } from "./scene.js";
 import { Viewport } from "./viewport.js";
 
 const ROW_AFTER = 120; // ms of rest on a cell before its whole row is asked for
@@ -25,6 +26,7 @@ const ROW_AFTER = 120; // ms of rest on a cell before its whole row is asked for
  * @property {(panel: string, row: number, col: number) => void} pin
  * @property {() => void} clear
  * @property {(panel: PanelView) => HTMLElement} menu
+ * @property {(says: string) => void} looked - another part is in sight, which these words say
  */
 
 /** @type {Marks} */
@@ -39,10 +41,9 @@ export class PanelView {
     this.subtitle = element("p", "subtitle");
     this.base = element("canvas", "base");
     this.over = element("canvas", "over");
-    this.cell = element("div", "cell", { role: "gridcell" });
-    this.row = element("div", "", { role: "row" }, [this.cell]);
-    this.plot = element("div", "plot", { role: "grid", tabindex: "0" }, [this.row, this.base, this.over]);
-    this.readout = element("output", "readout");
+    this.plot = element("div", "plot", { role: "grid", tabindex: "0" }, [this.base, this.over]);
+    this.active = new ActiveCell(this.plot);
+    this.readout = element("p", "readout");
     const words = element("div", "words", {}, [this.title, this.subtitle]);
     const head = element("header", "", {}, [words, host.menu(this)]);
     this.viewport = new Viewport(this.plot, () => this.scene, (window) => this.look(window));
@@ -74,6 +75,8 @@ export class PanelView {
     this.root.classList.toggle("plain", panel.accent === "plain");
     const words = leastWidth(panel, given.maxWidth, given.measure);
     this.root.style.width = `${Math.max(plan.width, words)}px`;
+    // Where there is room, title, readout and menu share a line: a large map stays in sight whole.
+    this.root.classList.toggle("roomy", plan.width >= ROOMY);
     this.title.textContent = panel.title;
     this.subtitle.textContent = panel.subtitle;
     const [nRows, nCols] = [panel.rows.labels.length, panel.cols.labels.length];
@@ -83,7 +86,7 @@ export class PanelView {
     this.cursor.row = Math.min(this.cursor.row, shown.rows.length - 1);
     this.cursor.col = Math.min(this.cursor.col, shown.cols.length - 1);
     const stamp = panel.block > 1 ? panel.source?.stamp() : 0;
-    const state = JSON.stringify([panel.digest, panel.valueName, panel.scale, given.options, theme.page, plan, ratio, stamp]);
+    const state = JSON.stringify([panel.digest, panel.refusal, panel.valueName, panel.scale, given.options, theme.page, plan, ratio, stamp]);
     if (state === this.drawn) return;
     this.drawn = state;
     for (const canvas of [this.base, this.over]) sized(canvas, plan.width, plan.height, ratio);
@@ -108,6 +111,7 @@ export class PanelView {
       this.drawn = "";
       this.repaint();
       this.remark();
+      this.host.looked(this.viewport.bar.says.textContent ?? "");
       this.root.dataset.frameMs = (performance.now() - start).toFixed(1);
     });
   }
@@ -118,8 +122,6 @@ export class PanelView {
    * @param {boolean} own - the reader points here, not at a linked panel
    */
   mark(marks, idle, own) {
-    // One voice at a time: linked panels show their numbers without announcing them.
-    this.readout.setAttribute("aria-live", own ? "polite" : "off");
     this.marks = marks;
     this.idle = idle;
     this.remark();
@@ -138,12 +140,11 @@ export class PanelView {
     const col = pointed ? marks.col : marks.pinCol;
     const pieces = this.say(row, col);
     show(this.readout, pieces.length > 0 ? pieces : this.idle);
-    this.cell.textContent = plain(pieces);
-    if (row >= 0) this.row.setAttribute("aria-rowindex", String(shown.rows[row] + 1));
-    if (col >= 0) this.cell.setAttribute("aria-colindex", String(shown.cols[col] + 1));
+    const kept = row >= 0 && row === marks.pinRow && col === marks.pinCol;
+    this.active.set(plain(pieces), row < 0 ? -1 : shown.rows[row], col < 0 ? -1 : shown.cols[col], kept);
     // For machines: the number itself, where it is known.
     const at = row >= 0 && col >= 0 ? cellAt(panel, shown.rows[row], shown.cols[col]) : null;
-    this.cell.dataset.value = at?.exact ? exact(at.masked ? 0 : at.value) : "";
+    this.active.cell.dataset.value = at?.exact ? exact(at.masked ? 0 : at.value) : "";
   }
 
   /** A rank needs the whole row: it is asked for once the reader rests on a cell. */

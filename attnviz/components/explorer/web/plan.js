@@ -11,7 +11,7 @@ const SWATCH = 84; // an entry of the legend
 const NOTE = 250; // the line that says how many cells share a pixel
 export const NUMBERS = 28; // the least side of a cell that carries its number
 const SAMPLED = 400; // labels measured for the room of those that zooming brings
-const OVERHANG = 26; // kept beside a map that can be zoomed, for slanted labels
+const [OVERHANG, LEAST_OVERHANG, NARROW] = [26, 6, 300]; // kept beside a map that can be zoomed, for slanted labels
 
 /**
  * A side of the map in whole device pixels a cell where that costs little of the room.
@@ -92,7 +92,7 @@ function frame(given, rowStepBefore, colStepBefore) {
   const slanted = !flat && side >= 16;
   const colLabelH = flat ? labelSize : slanted ? Math.ceil(colWide * Math.sin(-SLANT)) + 6 : colWide;
   const last = slanted ? Math.ceil(lastWide(given, labelSize, colWide) * Math.cos(SLANT)) : 2;
-  const overhang = side < NUMBERS ? Math.max(last, OVERHANG + side / 2) : last;
+  const overhang = side < NUMBERS ? Math.max(last, (maxWidth < NARROW ? LEAST_OVERHANG : OVERHANG) + side / 2) : last;
   const y = TITLE + colLabelH + GAP;
 
   const roomW = Math.min(cell * nCols, maxWidth - x - Math.max(2, overhang - side / 2));
@@ -114,7 +114,7 @@ function frame(given, rowStepBefore, colStepBefore) {
   const barW = 150; // room for both its ends and its name
   const beside = swatches > 0 && x + barW + swatches * SWATCH <= maxWidth;
   const legendW = beside ? barW + swatches * SWATCH : Math.max(barW, swatches * SWATCH);
-  const right = Math.max(w + Math.max(2, overhang - cellW / 2), legendW, note && NOTE);
+  const right = Math.max(w + Math.max(2, Math.min(overhang - cellW / 2, maxWidth - x - w)), legendW, note && NOTE);
   return {
     x,
     y,

@@ -1,12 +1,13 @@
 // @ts-check
 
-const AROUND = 150; // a panel's switches, title and readout
-const LEAST = 380; // with less below it, the figure is scrolled to, and then has a screen to itself
+const ABOVE = 110; // a panel's switches and title
+const MARGIN = 60; // the page's own bar, over what is scrolled to
+const LEAST = 630; // with less below it, the figure is scrolled to
 const MOST = 820;
 
 /**
- * The height, in CSS pixels, that a single map may take so that all of its panel is on one
- * screen: the first one, as the page is before any scrolling, where there is room.
+ * The height, in CSS pixels, that a single map may take: what the first screen leaves it, as the
+ * page is before any scrolling, where that is enough; else as much as a screen has.
  *
  * @param {HTMLElement} root
  */
@@ -15,9 +16,9 @@ export function roomBelow(root) {
   for (let at = /** @type {Node | null} */ (root); at; at = at.parentNode ?? hostOf(at)) {
     if (at instanceof Element) scrolled += at.scrollTop;
   }
-  const screen = window.innerHeight - AROUND;
+  const screen = window.innerHeight - ABOVE;
   const below = screen - root.getBoundingClientRect().top - scrolled;
-  return Math.max(LEAST, Math.min(MOST, below >= LEAST ? below : screen));
+  return Math.max(Math.min(LEAST, screen - MARGIN), Math.min(MOST, below));
 }
 
 /** @param {Node} node */

@@ -8,7 +8,9 @@ import { range, scaleKind, view } from "./view.js";
 import { windowed } from "./windowed.js";
 
 const SAVE = 92; // the menu beside the title, and the accent before it
-const BAR = 54; // the zoom's buttons and their line, below a map that can be zoomed
+export const ROOMY = 560; // CSS pixels: a panel as wide has title and readout on one line
+// The zoom's buttons and their words, below a map that can be zoomed: on one line, or on two.
+const [BAR, BARS] = [34, 54];
 
 /**
  * @typedef {{panel: Panel, options: Options, theme: Theme, measure: Measure, maxWidth: number,
@@ -103,7 +105,7 @@ export function sceneOf({ panel, options, theme, measure, maxWidth, maxHeight, c
   const bitmaps = same ? before.bitmaps : new Layers({ panel, shown, scale, theme, ratio });
   bitmaps.panel = panel; // with the parts that have come since
   const most = Math.max(shown.rows.length, shown.cols.length);
-  const bar = most * NUMBERS > Math.min(maxWidth, maxHeight) ? BAR : 0;
+  const bar = most * NUMBERS > Math.min(maxWidth, maxHeight) ? (maxWidth >= 1.1 * ROOMY ? BAR : BARS) : 0;
   const room = { maxWidth, maxHeight: maxHeight - bar, cell, ratio, measure };
   const whole = planned({ panel, shown, swatches: legend.length, ...room });
   const plan = windowed(whole, window, { panel, shown, measure });

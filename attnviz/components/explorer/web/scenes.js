@@ -8,8 +8,10 @@ import { shownPanels } from "./heads.js";
 import { LazyViews } from "./lazy.js";
 import { linked } from "./linking.js";
 import { allMaps, mainMap, mapOf, slots } from "./maps.js";
+import { Tabling } from "./tabling.js";
 import { range, view } from "./view.js";
 
+const GAP = 16; // between maps that are compared
 const BARS = 300; // the width of the ranked bars
 const ROOMY = 660; // with as much room they stand beside the picture, not below it
 
@@ -19,6 +21,7 @@ export class Scenes {
   constructor(explorer) {
     this.explorer = explorer;
     this.above = element("div", "above");
+    this.tabling = new Tabling(explorer);
     this.lazy = new LazyViews(
       {
         point: (panel, row, col) => explorer.point(panel, row, col),
@@ -27,6 +30,7 @@ export class Scenes {
         clear: () => explorer.select({ panel: null, row: null, col: null }),
         change: (change) => explorer.change(change),
         also: (key) => explorer.also(key),
+        say: (text) => explorer.voice.say(text),
       },
       () => explorer.draw(),
     );
@@ -64,6 +68,7 @@ export class Scenes {
       const panels = shownPanels(figure, selection);
       this.panels = this.explorer.lecture?.shown(panels) ?? panels;
     }
+    this.explorer.panels.classList.toggle("compared", this.show === "compare");
   }
 
   /** @returns {Show} what was asked for, as far as this figure has it */
@@ -112,8 +117,9 @@ export class Scenes {
     if (lecture && this.show === "matrix" && this.panels.length) return lecture.sizes(room, tall, this.panels.length);
     if (this.panels.length === 1) return { maxWidth: room, maxHeight: tall, cell: 60 };
     if (this.show !== "compare") return null;
-    const across = room >= 840 ? 3 : room >= 560 ? 2 : 1;
-    return { maxWidth: Math.floor((room - (across - 1) * 28) / across), maxHeight: tall, cell: 60 };
+    // Beside a grid too the difference stays in sight.
+    const across = room >= 620 ? 3 : room >= 480 ? 2 : 1;
+    return { maxWidth: Math.floor((room - (across - 1) * GAP) / across), maxHeight: tall, cell: 60 };
   }
 
   /** @param {number} tall */
@@ -133,6 +139,7 @@ export class Scenes {
     /** @type {import("./lazy.js").Drawing | null} */
     let drawing = null;
     lazy.layOut(places, () => (drawing ??= this.drawing(tall)));
+    this.tabling.update();
   }
 
   /** @param {number} tall @returns {import("./lazy.js").Drawing} */

@@ -7,10 +7,10 @@ import { shown as shownText } from "./labels.js";
 import { legend } from "./legend.js";
 import { inkOn } from "./pixels.js";
 import { strongestKey, strongestQuery } from "./ranked.js";
-import { cell, place, show } from "./readout.js";
+import { cell, place, plain, show } from "./readout.js";
 import { running } from "./running.js";
 import { walked } from "./walking.js";
-import { channels } from "./theme.js";
+import { channels, coloursOf } from "./theme.js";
 import { TokenList } from "./tokenlist.js";
 import { isBlocked, part } from "./view.js";
 
@@ -29,7 +29,7 @@ export default class TextView {
     /** Where queries and keys are two texts: the one that is chosen from. */
     this.asking = this.tokens(true);
     this.box = element("div", "scroll", {}, [this.list.root]);
-    this.readout = element("output", "readout", { "aria-live": "polite" });
+    this.readout = element("p", "readout");
     this.legend = legend();
     const head = element("header", "", {}, [words, this.reading.root]);
     this.root = element("section", "panel plain text", {}, [head, this.box, this.legend.root, this.readout]);
@@ -118,7 +118,9 @@ export default class TextView {
     ]);
     const [row, col] = from ? [chosen, other] : [other, chosen];
     const best = from ? [row, strongestKey(panel, row, shown.cols)] : [strongestQuery(panel, col, shown.rows), col];
-    show(this.readout, other >= 0 ? cell(panel, row, col) : [{ kind: "word", text: "most: " }, ...cell(panel, best[0], best[1])]);
+    const read = other >= 0 ? cell(panel, row, col) : [{ kind: /** @type {const} */ ("word"), text: "most: " }, ...cell(panel, best[0], best[1])];
+    show(this.readout, read);
+    if (this.box.querySelector(":focus-visible")) this.host.say(plain(read));
   }
 
   /** The token whose reading is shown: the one kept or pointed at, else the last query or first key. */
@@ -134,6 +136,7 @@ export default class TextView {
     const { main, shown, scale, theme, options } = /** @type {Drawing} */ (this.drawing);
     const { panel } = main;
     const from = options.reading === "from";
+    const colours = coloursOf(panel, theme);
     const n = panel.cols.labels.length;
     const drawnRow = from ? shown.rows.indexOf(chosen) : -1;
     const kept = new Map(Array.from(from ? shown.cols : shown.rows, (at, drawn) => [at, drawn]));
@@ -151,7 +154,7 @@ export default class TextView {
       const step = 3 * Math.round(share * 255);
       // The faintest shades fade into the page: black on a dark one would look like ink.
       const solid = Math.min(1, share * SOLID);
-      const [r, g, b] = this.page.map((under, i) => Math.round(under + (theme.sequential[step + i] - under) * solid));
+      const [r, g, b] = this.page.map((under, i) => Math.round(under + (colours[step + i] - under) * solid));
       item.style.background = share > 0 ? `rgb(${r},${g},${b})` : "";
       item.style.color = inkOn(r, g, b);
     });

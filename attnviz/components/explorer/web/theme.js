@@ -30,6 +30,25 @@ function mixed(front, back, share) {
 }
 
 /**
+ * From one colour to another in 256 steps.
+ *
+ * @param {[number, number, number]} from
+ * @param {[number, number, number]} to
+ */
+const ramp = (from, to) =>
+  Uint8Array.from({ length: 768 }, (_, i) => Math.round(from[i % 3] + ((to[i % 3] - from[i % 3]) * Math.floor(i / 3)) / 255));
+
+/**
+ * The colours of a panel's scale.
+ *
+ * @param {import("./types.js").Panel} panel
+ * @param {Theme} theme
+ */
+export function coloursOf({ scale }, theme) {
+  return scale === "signed" ? theme.diverging : scale === "flag" ? theme.flag : theme.sequential;
+}
+
+/**
  * The page's colours and faces, as Streamlit's theme has them now.
  *
  * @param {Element} element
@@ -61,6 +80,7 @@ export function themeOf(element, figure, palette = "") {
     accents: Object.fromEntries(accents),
     sequential: (figure.palettes.named[palette] ?? figure.palettes.sequential)[side],
     diverging: figure.palettes.diverging[side],
+    flag: ramp(back, channels(figure.accents.mask[side])),
     lines: figure.palettes.lines[side],
   };
 }

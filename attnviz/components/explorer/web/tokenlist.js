@@ -23,6 +23,10 @@ export class TokenList {
     /** @type {number[] | Int32Array} */
     this.positions = [];
     this.cursor = 0;
+    /** The width of all items when their middles were measured. */
+    this.widths = -1;
+    /** @type {number[]} */
+    this.measured = [];
     this.listen();
   }
 
@@ -34,10 +38,22 @@ export class TokenList {
     this.items = items;
     this.positions = positions;
     this.cursor = Math.min(this.cursor, items.length - 1);
+    this.widths = -1;
     items.forEach((item, i) => {
       item.dataset.at = String(i);
       item.id = `token-${(made += 1)}`;
     });
+  }
+
+  /** The middles of items that stand side by side, in pixels from the start of the first. */
+  middles() {
+    const { scrollWidth } = this.root;
+    if (scrollWidth !== this.widths) {
+      this.widths = scrollWidth;
+      const start = this.items[0]?.offsetLeft ?? 0;
+      this.measured = this.items.map(({ offsetLeft, offsetWidth }) => offsetLeft - start + offsetWidth / 2);
+    }
+    return this.measured;
   }
 
   /** @param {number} here - the position pointed at @param {number} pinned */
@@ -100,5 +116,7 @@ export class TokenList {
     const [own, outer] = [this.items[i].getBoundingClientRect(), box.getBoundingClientRect()];
     if (own.top < outer.top) box.scrollTop += own.top - outer.top;
     else if (own.bottom > outer.bottom) box.scrollTop += own.bottom - outer.bottom;
+    if (own.left < outer.left) box.scrollLeft += own.left - outer.left;
+    else if (own.right > outer.right) box.scrollLeft += own.right - outer.right;
   }
 }

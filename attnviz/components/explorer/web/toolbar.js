@@ -29,6 +29,8 @@ export class Toolbar {
     this.show = segments("View", "", SHOWS, (show) => change({ show }));
     this.row = button("Row", () => change({ row: !this.options?.row }));
     this.row.title = "The chosen query's keys, ranked";
+    this.table = button("Table", () => change({ table: !this.options?.table }));
+    this.table.title = "The numbers in sight as a table";
     this.scale = segments("Colour scale", "Colours", KINDS, (scale) => change({ scale }));
     this.least = slider("Hide below", LEASTS.length, (place, settled) => change({ least: LEASTS[place] }, settled));
     this.palette = element("select");
@@ -43,6 +45,7 @@ export class Toolbar {
     this.root = element("div", "toolbar", {}, [
       this.show.root,
       this.row,
+      this.table,
       this.scale.root,
       this.least.root,
       this.more,
@@ -58,6 +61,7 @@ export class Toolbar {
     this.show.update(options.show, (show) => show !== "compare" || views.compare);
     this.row.hidden = !views.tokens;
     press(this.row, options.row);
+    press(this.table, options.table);
 
     const weights = figure.panels.find(({ scale }) => scale === "weight");
     this.scale.root.hidden = !can.scale;
@@ -74,7 +78,6 @@ export class Toolbar {
     this.first.hidden = !can.first;
     this.special.hidden = !can.special;
     this.more.hidden = !can.scale && !can.first && !can.special;
-    this.root.hidden = this.more.hidden && !views.tokens;
     press(this.first, options.hideFirst);
     press(this.special, options.hideSpecial);
     this.note.textContent = noteOf(options);

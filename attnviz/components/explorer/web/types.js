@@ -5,14 +5,15 @@
  * @typedef {{name: string, title: string, labels: string[], details: string[] | null,
  *   special: boolean[] | null}} Axis
  *
- * @typedef {{id: string, title: string, subtitle: string, scale: "weight" | "signed" | "magnitude",
+ * @typedef {{id: string, title: string, subtitle: string, scale: "weight" | "signed" | "magnitude" | "flag",
  *   limit: number | null, accent: string, valueName: string, rows: Axis, cols: Axis,
  *   values: Float32Array, blocked: Uint8Array | null, digest: string, shared?: number, block: number,
- *   tops: Float32Array | null, source: Source | null}} Panel
+ *   tops: Float32Array | null, source: Source | null, refusal?: string}} Panel
  *   values and blocked hold rows x cols numbers, row after row. shared: the largest value of the
  *   maps that this one is compared with, for one scale on all. Of an overview (block > 1) each of
  *   them stands for block x block cells: the largest of them, and whether all are masked; tops is
- *   then each row's largest, and source has the parts that were fetched.
+ *   then each row's largest, and source has the parts that were fetched. refusal: why another map
+ *   that was asked for is not shown.
  *
  * @typedef {[number, number]} Span - a position, and the one after the last
  *
@@ -20,9 +21,10 @@
  *   blocked: Uint8Array | null}} Tile - a part of a map, as the map itself is stored
  *
  * @typedef {{tiles: () => Tile[], tile: (rows: Span, cols: Span, block: number) => void,
- *   row: (row: number, n: number) => void, rest: () => void, stamp: () => number}} Source
+ *   row: (row: number, n: number) => void, rest: () => void, stamp: () => number,
+ *   refusal: (rows: Span, cols: Span, block: number) => string}} Source
  *   tiles: what is here, the latest last; tile and row ask for more; rest: nothing is wanted;
- *   stamp: another number when there is more.
+ *   stamp: another number when there is more; refusal: why a part did not come, or "".
  *
  * @typedef {{zoom: number, row: number, col: number}} Window
  *   What of a map is in sight: how many times larger than the whole, and the first drawn row and
@@ -54,7 +56,7 @@
  * @typedef {"matrix" | "lines" | "text" | "compare"} Show
  *
  * @typedef {{show: Show, scale: ScaleKind | null, least: number, palette: string, metric: string,
- *   others: string[], row: boolean, reading: "from" | "to"}} Drawn
+ *   others: string[], row: boolean, table: boolean, lines: "columns" | "rows", reading: "from" | "to"}} Drawn
  *   What Look and Options share. scale: how weights are coloured; null leaves it to the size of
  *   the map. least: weights below are drawn as nothing. others: keys of maps beside the open one.
  *
@@ -73,7 +75,7 @@
  *
  * @typedef {{dark: boolean, page: string, surface: string, text: string, muted: string,
  *   line: string, hatch: string, sans: string, mono: string, accents: Record<string, string>,
- *   sequential: Uint8Array, diverging: Uint8Array, lines: string[]}} Theme
+ *   sequential: Uint8Array, diverging: Uint8Array, flag: Uint8Array, lines: string[]}} Theme
  *
  * @typedef {(text: string, size: number, mono?: boolean) => number} Measure
  *   The width of a text in pixels.

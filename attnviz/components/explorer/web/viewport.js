@@ -26,7 +26,8 @@ export class Viewport {
     this.hintTimer = 0;
     this.waiting = false;
     this.chip = element("div", "hint", { "aria-hidden": "true" }, [HOW]);
-    plot.append(this.chip);
+    this.refusal = element("p", "refusal", { role: "status" });
+    plot.append(this.chip, this.refusal);
     this.bar = new ZoomBar({
       step: (steps) => this.zoomMiddle(STEP ** steps),
       fit: () => this.go(WHOLE),
@@ -137,13 +138,17 @@ export class Viewport {
 
   /** After each painting: the buttons, and what is missing. */
   shown() {
-    const { plan, shown } = this.scene();
+    const { plan, shown, panel } = this.scene();
+    const { source } = panel;
     const missing = this.missing();
-    this.bar.update(plan, shown, missing !== null);
+    const refused = missing ? (source?.refusal(missing.rows, missing.cols, missing.block) ?? "") : "";
+    const waiting = missing !== null && !refused;
+    this.refusal.textContent = panel.refusal ?? (refused && `No exact weights here. ${refused}`);
+    this.refusal.hidden = this.refusal.textContent === "";
+    this.bar.update(plan, shown, waiting);
     this.plot.classList.toggle("zoomed", this.isZoomed());
     clearTimeout(this.timer);
-    const { source } = this.scene().panel;
-    if (missing === null) source?.rest();
+    if (!waiting) source?.rest();
     else this.timer = window.setTimeout(() => source?.tile(missing.rows, missing.cols, missing.block), ASK_AFTER);
   }
 

@@ -17,10 +17,12 @@
  *   cols: [number, number] | null, block: number}} Request - rows and cols null: the whole map
  *
  * @typedef {{note: (note: Note) => void,
- *   answer: (request: Request, part: Part | null) => void}} Listener
+ *   answer: (request: Request, part: Part | null, refusal: string) => void}} Listener
+ *   refusal: why there is no part, in a sentence
  */
 
 const PATIENCE = 10_000; // ms after which an answer is not waited for any more
+const SILENCE = "The server has not answered for ten seconds.";
 
 /** What is wanted most goes first, and of each kind only the latest counts. */
 const KINDS = /** @type {const} */ (["head", "tile", "row"]);
@@ -60,7 +62,7 @@ export class Wire {
     if (answer && this.asked && answer.number === this.asked.number) {
       const { request } = this.asked;
       this.over();
-      this.listener?.answer(request, answer.part);
+      this.listener?.answer(request, answer.part ?? null, answer.refusal ?? "");
     }
     if (news) this.listener?.note(note);
     this.next();
@@ -92,6 +94,7 @@ export class Wire {
     this.asked = { number: this.number, request };
     this.timer = /** @type {any} */ (setTimeout(() => {
       this.over();
+      this.listener?.answer(request, null, SILENCE);
       this.next();
     }, PATIENCE));
     this.send({ ...request, number: this.number });

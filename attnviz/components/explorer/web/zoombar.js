@@ -30,9 +30,9 @@ export class ZoomBar {
     this.moves = element("div", "group", { role: "group", "aria-label": "Move" }, moves.map(button));
     this.out = button(["−", "Zoom out (−)", () => host.step(-1)]);
     this.in = button(["+", "Zoom in (+)", () => host.step(1)]);
-    this.fit = button(["Fit", "Show all of the map (0)", () => host.fit()]);
+    this.fit = button(["Fit", "Fit: show all of the map (0)", () => host.fit()]);
     this.zoom = element("div", "group", { role: "group", "aria-label": "Zoom" }, [this.out, this.in, this.fit]);
-    this.says = element("span", "note", { role: "status" });
+    this.says = element("span", "note");
     const buttons = element("div", "buttons", {}, [this.moves, this.zoom]);
     this.root = element("div", "zoombar", {}, [this.says, buttons]);
   }
