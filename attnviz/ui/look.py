@@ -13,7 +13,19 @@ from attnviz.figures.capture import METRICS
 from attnviz.figures.figure import Look
 from attnviz.ui import address
 
-PARTS = ("show", "colours", "min", "palette", "metric", "with", "bars", "table", "lines", "read", "hide")
+PARTS = (
+    "show",
+    "colours",
+    "min",
+    "palette",
+    "metric",
+    "with",
+    "bars",
+    "table",
+    "lines",
+    "read",
+    "hide",
+)
 
 _WORDS = {title: word for word, title in METRICS.items()}
 
