@@ -309,7 +309,7 @@ def test_heads_of_a_stack_switch_in_the_browser(
     box = explorer.ask("explorer.grid.cellBox(17, 4)")
     page.mouse.click(box["x"] + 5, box["y"] + 5)
     explorer.settled()
-    assert page.locator("h3.title").inner_text() == "Layer 17, head 4"
+    assert page.locator("h2.title").inner_text() == "Layer 17, head 4"
     shown = explorer.ask("Array.from(explorer.views.get('head').scene.panel.values.slice(-64))")
     grid = explorer_app.model().grid
     assert grid is not None
@@ -331,7 +331,7 @@ def test_without_a_stack_the_server_sends_the_head(
         page.mouse.click(box["x"] + 5, box["y"] + 5)
         page.get_by_text(f"layer={layer}, head={head}").wait_for()
         wait_idle(page)
-        assert page.locator("h3.title").inner_text() == f"Layer {layer}, head {head}"
+        assert page.locator("h2.title").inner_text() == f"Layer {layer}, head {head}"
 
 
 def test_hiding_states_what_it_does(opened: Callable[[str], Explorer], page: Page) -> None:

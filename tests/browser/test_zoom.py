@@ -72,7 +72,7 @@ def choose(explorer: Explorer, layer: int, head: int) -> None:
     explorer.page.mouse.click(box["x"] + 5, box["y"] + 5)
     explorer.page.wait_for_function(
         f"() => {{ const root = ({FIND})(); return !root.classList.contains('waiting') && "
-        f"root.querySelector('h3.title').textContent === 'Layer {layer}, head {head}'; }}"
+        f"root.querySelector('h2.title').textContent === 'Layer {layer}, head {head}'; }}"
     )
     explorer.settled()
 

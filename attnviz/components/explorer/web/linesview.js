@@ -20,7 +20,7 @@ export default class LinesView {
   /** @param {ViewHost} host */
   constructor(host) {
     this.host = host;
-    this.title = element("h3", "title");
+    this.title = element("h2", "title");
     this.subtitle = element("p", "subtitle");
     this.left = this.side("row");
     this.right = this.side("col");

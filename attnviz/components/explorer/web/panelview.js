@@ -37,7 +37,7 @@ export class PanelView {
   /** @param {PanelHost} host @param {Given} given */
   constructor(host, given) {
     this.host = host;
-    this.title = element("h3", "title");
+    this.title = element("h2", "title");
     this.subtitle = element("p", "subtitle");
     this.base = element("canvas", "base");
     this.over = element("canvas", "over");

@@ -13,7 +13,7 @@ export default class RowView {
   /** @param {ViewHost} host */
   constructor(host) {
     this.host = host;
-    this.title = element("h3", "title", {}, ["One row"]);
+    this.title = element("h2", "title", {}, ["One row"]);
     this.saying = element("p", "subtitle");
     this.bars = Array.from({ length: MOST }, () => this.bar());
     this.list = element("div", "bars", {}, this.bars.map(({ root }) => root));

@@ -21,7 +21,7 @@ export default class TextView {
   /** @param {ViewHost} host */
   constructor(host) {
     this.host = host;
-    this.title = element("h3", "title");
+    this.title = element("h2", "title");
     this.saying = element("p", "subtitle");
     this.reading = segments("Direction", "", [["from", "reads"], ["to", "is read by"]], (reading) => host.change({ reading }));
     const words = element("div", "words", {}, [this.title, this.saying]);
