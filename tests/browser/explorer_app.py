@@ -16,8 +16,10 @@ import numpy as np
 import streamlit as st
 
 from attnviz.components.explorer import explorer
+from attnviz.errors import AttnvizError
 from attnviz.figures import capture as captures
 from attnviz.figures.figure import Axis, Figure, Grid, Panel, Selection
+from attnviz.figures.parts import Part, Request
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # for tests.models.made_up
 
@@ -257,6 +259,17 @@ def draw(case: str) -> None:
             quiet=not listening,
         )
         st.text(f"run {st.session_state['runs']}")
+    elif case == "refusing":
+        capture = long_capture(1024)
+
+        def part(request: Request) -> Part:
+            if request.layer != 0:
+                raise AttnvizError(f"Expected layer 0, got layer {request.layer}.")
+            if request.rows is not None:
+                raise AttnvizError("Expected the whole map, got a part of it.")
+            return captures.part(capture, request)
+
+        picked = explorer(first_figure(1024), key="x", source=part)
     elif case == "pushed":
         # A script that sets the selection now and then.
         target = st.radio("row", [0, 3, 5], key="target")
