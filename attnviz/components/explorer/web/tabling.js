@@ -30,7 +30,8 @@ export class Tabling {
     }
     if (this.view === null || this.view === "coming") return;
     if (!this.view.root.isConnected) main.append(this.view.root);
-    this.view.update(this.all(), selection);
+    const { panel, row, col } = selection;
+    this.view.update(this.all(), { panel, row, col });
   }
 
   /** @returns {Tabled[]} the matrices of the page, or the one that lines and text are of */
