@@ -175,7 +175,12 @@ def _inputs_call(choices: Choices, first: bool) -> tuple[str, tuple[Any, ...], d
 
 
 def _toggle_mask() -> None:
-    st.session_state["mask"] = "causal" if st.session_state.get("mask") == "none" else "none"
+    """No mask, or again the one that was there before."""
+    now = st.session_state.get("mask", "none")
+    if now == "none":
+        st.session_state["mask"] = st.session_state.get("lecture:mask", "causal")
+    else:
+        st.session_state["lecture:mask"], st.session_state["mask"] = now, "none"
 
 
 def _mask(choices: Choices, n_keys: int) -> tuple[Any, str]:

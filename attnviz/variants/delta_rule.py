@@ -2,7 +2,7 @@
 
 S_t = (I - beta_t k_t k_t^T) S_{t-1} + beta_t k_t v_t^T: the state is asked what it holds under
 k_t, and the difference to v_t, times beta, is written. Keys have length 1. The papers' short
-convolutions, output norm and gate are outside of what is computed here.
+convolutions with their SiLU, output norm and gate are outside of what is computed here.
 """
 
 from __future__ import annotations

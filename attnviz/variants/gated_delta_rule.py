@@ -3,7 +3,7 @@
 S_t = alpha_t (I - beta_t k_t k_t^T) S_{t-1} + beta_t k_t v_t^T, with alpha_t = exp(g_t) one number
 a head and token: first the state fades, then what is left of it is asked and corrected. Fewer
 query and key heads than value heads are shared by neighbours, as in Qwen3-Next. Short
-convolutions, output norm and gate are outside of what is computed here.
+convolutions with their SiLU, output norm and gate are outside of what is computed here.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from torch import Tensor
 
 from attnviz.variants.delta_rule import delta_steps
 from attnviz.variants.delta_rule import parameters as delta_parameters
+from attnviz.variants.delta_rule import prepare as delta_prepare
 from attnviz.variants.gates import (
     at_most_two,
     decay_parameters,
@@ -27,8 +28,6 @@ from attnviz.variants.gates import (
 from attnviz.variants.mixer import (
     driving,
     mixer_dimensions,
-    placed,
-    project_mixer,
     recurrent_variant,
 )
 from attnviz.variants.mixer_text import decay_steps, state_steps
@@ -39,12 +38,8 @@ from attnviz.variants.variant import Setup, StepText, Tensors
 def prepare(
     x: Float[Tensor, "batch length d_model"], W: Mapping[str, Tensor], setup: Setup
 ) -> Tensors:
-    """Projections, queries and keys of length 1, beta, and the decay."""
-    steps = project_mixer(x, W, setup)
-    query, key = placed(steps)
-    steps["query_features"] = unit_length(query)
-    steps["key_features"] = unit_length(key)
-    steps["beta"] = write_strength(x, W["W_beta"], setup.dimensions["beta_max"])  # (B, H, T)
+    """What the delta rule prepares, and the decay."""
+    steps = delta_prepare(x, W, setup)
     steps["log_decay"] = head_decay(x, W)  # (B, H, T)
     steps["decay"] = steps["log_decay"].exp()
     return steps
@@ -110,5 +105,5 @@ VARIANT = recurrent_variant(
     dimensions=dimensions,
     parameters=parameters,
     describe=describe,
-    parts=(unit_length, write_strength, head_decay, step_size),
+    parts=(delta_prepare, unit_length, write_strength, head_decay, step_size),
 )

@@ -1,8 +1,9 @@
 """Kimi Delta Attention: a delta rule whose channels fade apart (Kimi Linear, equations 1 to 10).
 
 S_t = (I - beta_t k_t k_t^T) Diag(alpha_t) S_{t-1} + beta_t k_t v_t^T: alpha_t has a number for each
-key channel, so a head can keep some of what it holds while it forgets the rest. Short
-convolutions, output norm and gate are outside of what is computed here.
+key channel, so a head can keep some of what it holds while it forgets the rest. The projection to
+them, of low rank in the model, is a full matrix here. Short convolutions with their SiLU, output
+norm and gate are outside of what is computed here.
 """
 
 from __future__ import annotations
@@ -14,15 +15,13 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from attnviz.variants.delta_rule import delta_steps
+from attnviz.variants.delta_rule import delta_steps, dimensions
 from attnviz.variants.delta_rule import parameters as delta_parameters
-from attnviz.variants.gates import at_most_two, decay_parameters, unit_length, write_strength
+from attnviz.variants.delta_rule import prepare as delta_prepare
+from attnviz.variants.gates import decay_parameters, unit_length, write_strength
 from attnviz.variants.heads import split_heads
 from attnviz.variants.mixer import (
     driving,
-    mixer_dimensions,
-    placed,
-    project_mixer,
     recurrent_variant,
 )
 from attnviz.variants.mixer_text import decay_steps, state_steps
@@ -33,12 +32,8 @@ from attnviz.variants.variant import Setup, StepText, Tensors
 def prepare(
     x: Float[Tensor, "batch length d_model"], W: Mapping[str, Tensor], setup: Setup
 ) -> Tensors:
-    """Projections, queries and keys of length 1, beta, and each channel's decay."""
-    steps = project_mixer(x, W, setup)
-    query, key = placed(steps)
-    steps["query_features"] = unit_length(query)
-    steps["key_features"] = unit_length(key)
-    steps["beta"] = write_strength(x, W["W_beta"], setup.dimensions["beta_max"])  # (B, H, T)
+    """What the delta rule prepares, and each channel's decay."""
+    steps = delta_prepare(x, W, setup)
     steps["log_decay"] = channel_decay(x, W, setup.options["gate"])  # (B, H, T, d_k)
     steps["decay"] = steps["log_decay"].exp()
     return steps
@@ -65,18 +60,6 @@ def recurrence(steps: Mapping[str, Tensor], W: Mapping[str, Tensor], setup: Setu
         scale=setup.scale,
         erases=True,
     )
-
-
-def dimensions(
-    d_model: int,
-    n_heads: int = 4,
-    head_dim: int | None = None,
-    v_head_dim: int | None = None,
-    beta_max: int = 1,
-) -> dict[str, int]:
-    """head_dim defaults to d_model / n_heads, v_head_dim to head_dim; beta_max is 1 or 2."""
-    sizes = mixer_dimensions(d_model, n_heads, head_dim, v_head_dim)
-    return sizes | {"beta_max": at_most_two(beta_max)}
 
 
 def parameters(d_model: int, seed: int, sizes: Mapping[str, int]) -> Tensors:
@@ -118,6 +101,6 @@ VARIANT = recurrent_variant(
     dimensions=dimensions,
     parameters=parameters,
     describe=describe,
-    parts=(unit_length, write_strength, channel_decay),
+    parts=(delta_prepare, unit_length, write_strength, channel_decay),
     options={"gate": ("softplus", "safe")},
 )

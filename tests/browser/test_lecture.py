@@ -8,8 +8,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import ROOT
-
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
 # What is drawn, cut to the viewport: the box around all panels and the grid.
@@ -35,8 +33,6 @@ def test_the_picture_has_the_screen(visit: Callable[..., Page], page: Page, path
     visit(f"/{path}?view=lecture", timeout=90)
     page.locator(".explorer.lecture").wait_for()
     page.wait_for_timeout(500)
-    (ROOT / "screenshots").mkdir(exist_ok=True)
-    page.screenshot(path=ROOT / "screenshots" / f"lecture_{path}.png")
     for part in ("stSidebar", "stHeader", "stToolbar"):
         expect(page.get_by_test_id(part).first).not_to_be_visible()
     assert page.evaluate(AREA) >= 0.7
@@ -60,6 +56,8 @@ def test_the_keys_act_without_focus(visit: Callable[..., Page], page: Page) -> N
     page.keyboard.press("m")
     page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("mask") == ["causal"])
     assert parse_qs(urlsplit(page.url).query)["view"] == ["lecture"]
+    page.keyboard.press("m")
+    page.wait_for_url(lambda url: "mask" not in parse_qs(urlsplit(url).query))
     page.keyboard.press("Escape")
     page.wait_for_url(lambda url: "view" not in parse_qs(urlsplit(url).query))
     expect(page.get_by_role("button", name="Lecture view")).to_be_visible()

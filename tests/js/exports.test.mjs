@@ -13,11 +13,11 @@ const words = (link) => Object.fromEntries(new URL(link).searchParams);
 
 test("a link holds selection and look, and what the page had", () => {
   const selection = { layer: 7, head: 2, panel: "open", row: 4, col: 0 };
-  const options = { ...PLAIN, show: "lines", scale: "row", least: 0.05, others: ["3.1", "7.0"], hideFirst: true, row: true };
+  const options = { ...PLAIN, show: "lines", scale: "row", least: 0.05, others: ["3.1", "7.0"], hideFirst: true, row: true, table: true, lines: "rows" };
   const link = linkOf(figure, selection, options, "http://a.org/base/masks?text=a%20%26+b&layer=3");
   assert.deepEqual(words(link), {
     text: "a & b", layer: "7", head: "2", panel: "open", row: "4", col: "0", show: "lines",
-    colours: "row", min: "0.05", with: "3.1,7.0", bars: "1", hide: "first",
+    colours: "row", min: "0.05", with: "3.1,7.0", bars: "1", table: "1", lines: "rows", hide: "first",
   });
   assert.ok(link.startsWith("http://a.org/base/masks?"));
 });

@@ -1,9 +1,13 @@
 """How the figure is drawn, to the address and back."""
 
+from pathlib import Path
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import attnviz
 from attnviz.figures.figure import Look
+from attnviz.ui import look
 
 FULL = Look(
     show="compare",
@@ -85,3 +89,10 @@ def test_a_newcomers_look_leaves_the_address_bare() -> None:
 )
 def test_what_an_address_should_not_say_counts_for_nothing(query: dict[str, str]) -> None:
     assert _run(**query).session_state["got"] == Look()
+
+
+def test_the_link_that_the_browser_makes_has_every_part() -> None:
+    """It writes the same words: what is added here has to be added there."""
+    web = Path(attnviz.__file__).parent / "components" / "explorer" / "web"
+    made = (web / "sharing.js").read_text()
+    assert [part for part in look.PARTS if f"\n    {part}:" not in made] == []

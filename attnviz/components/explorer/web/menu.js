@@ -64,8 +64,12 @@ function files(plate, { filing }, close) {
       const { stem } = plate();
       button.textContent = "Making the file …";
       const blob = await make();
+      if (!blob) {
+        button.textContent = `${word}: it could not be made, try again`;
+        return;
+      }
       close();
-      if (blob) download(blob, `${stem}.${ending}`);
+      download(blob, `${stem}.${ending}`);
     };
     return button;
   });

@@ -27,6 +27,8 @@ export function linkOf(figure, selection, options, page) {
     metric: options.metric,
     with: options.others.join(","),
     bars: options.row ? 1 : null,
+    table: options.table ? 1 : null,
+    lines: options.lines === "columns" ? null : options.lines,
     read: options.reading === "from" ? null : options.reading,
     hide: [options.hideFirst && "first", options.hideSpecial && "special"].filter(Boolean).join(","),
   };
