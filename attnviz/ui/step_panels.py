@@ -12,7 +12,8 @@ from attnviz.components.explorer.selection import read
 from attnviz.errors import AttnvizError
 from attnviz.figures import saturation
 from attnviz.figures.figure import Selection
-from attnviz.figures.steps import TITLES, cell_index, first_cell, steps_figure, steps_snippet
+from attnviz.figures.step_words import title
+from attnviz.figures.steps import cell_index, first_cell, steps_figure, steps_snippet
 from attnviz.ui import address, controls, page, selection
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def arithmetic(trace: av.Trace, chosen: Selection) -> None:
         return
     if chosen.panel not in trace.names:
         st.markdown(
-            f"**{TITLES[chosen.panel]}**: a weight. A model learns it; here it is drawn at random, "
+            f"**{title(chosen.panel)}**: a weight. A model learns it; here it is drawn at random, "
             f"fixed by the seed."
         )
         return
