@@ -163,7 +163,9 @@ def _shape(trace: av.Trace, *sides: tuple[str, int]) -> str:
     letters = []
     for name, size in sides:
         whose = f"T_{name[0]}" if trace.is_cross else "T"
-        letters.append(whose if size == _tokens(trace, name) else along(name)[1])
+        letter = whose if size == _tokens(trace, name) else along(name)[1]
+        normalised = name == "value_channel" and size == trace.dimensions["v_head_dim"] + 1
+        letters.append(f"({letter} + 1)" if normalised else letter)
     return f"{' × '.join(str(size) for _, size in sides)} ({' × '.join(letters)})"
 
 

@@ -58,6 +58,12 @@ PAGES = (
         "Multi-head, grouped-query and multi-query attention on the same input.",
     ),
     Entry(
+        "variants",
+        "Variants",
+        "hub",
+        "Every attention mechanism on your input: its true map, steps, state, cost and code.",
+    ),
+    Entry(
         "inspect_model",
         "Inspect a model",
         "search",

@@ -46,7 +46,7 @@ def explorer_of(trace: av.Trace, code: str) -> Selection:
     return chosen
 
 
-def arithmetic(trace: av.Trace, chosen: Selection) -> None:
+def arithmetic(trace: av.Trace, chosen: Selection, head: int = 0) -> None:
     """The formula of the chosen cell with its own numbers, or how to choose one."""
     if chosen.panel is None or chosen.row is None or chosen.col is None:
         st.markdown("Click any cell above: its arithmetic appears here.")
@@ -59,7 +59,7 @@ def arithmetic(trace: av.Trace, chosen: Selection) -> None:
         return
     from attnviz.variants.arithmetic import explain
 
-    place = cell_index(trace, chosen.panel, chosen.row, chosen.col)
+    place = cell_index(trace, chosen.panel, chosen.row, chosen.col, head=head)
     told = explain(trace, chosen.panel, place)
     st.text(told.sentence)  # it names tokens: plain text
     st.markdown(f"${told.latex}$")
