@@ -45,5 +45,9 @@ def read(word: str) -> Lesson:
 
 def markdown(word: str) -> str:
     """The parts one below the other, their names in bold: the page's own title is its heading."""
-    parts = read(word).parts.items()
-    return "\n\n".join(f"**{name}.** {words}" if name else words for name, words in parts)
+    shown = []
+    for name, words in read(word).parts.items():
+        # A formula in display begins a paragraph of its own.
+        gap = "\n\n" if words.startswith("$$") else " "
+        shown.append(f"**{name}.**{gap}{words}" if name else words)
+    return "\n\n".join(shown)

@@ -31,6 +31,8 @@ CAUTIONS = {
     "no_ranking": "No table here is a universal ranking of speed: bytes are one part of it.",
     "effective_map": "An effective map is signed and need not add up to 1: read it as how much of "
     "each value the output holds. A cell also depends on later tokens that erased from the state.",
+    "untrained": "Nothing here is trained: random keys and fixed gates show the mechanics of "
+    "storing, not what a model makes of them.",
     "mla_not_gqa": "MLA is not GQA with a smaller number of groups: each head still gets its own "
     "keys and values, rebuilt from the shared latent.",
 }

@@ -64,6 +64,12 @@ PAGES = (
         "Every attention mechanism on your input: its true map, steps, state, cost and code.",
     ),
     Entry(
+        "recall",
+        "Recall",
+        "history",
+        "What softmax and fixed-size states remember of stored keys, measured.",
+    ),
+    Entry(
         "inspect_model",
         "Inspect a model",
         "search",
