@@ -58,6 +58,18 @@ PAGES = (
         "Multi-head, grouped-query and multi-query attention on the same input.",
     ),
     Entry(
+        "variants",
+        "Variants",
+        "hub",
+        "Every attention mechanism on your input: its true map, steps, state, cost and code.",
+    ),
+    Entry(
+        "recall",
+        "Recall",
+        "history",
+        "What softmax and fixed-size states remember of stored keys, measured.",
+    ),
+    Entry(
         "inspect_model",
         "Inspect a model",
         "search",
