@@ -53,7 +53,7 @@ def run(
     gives such a query weights and output of zero. initial_state (B, H, d_k, d_v) is what a
     recurrent mixer holds before the first token; such a mixer is causal by itself. The other
     choices are the variant's own: its dimensions (head_dim, v_head_dim, n_heads, n_kv_heads, ..)
-    and options (feature_map, ..).
+    and options (feature_map, bias, softcap, sink, ..).
 
     Raises AttnvizError (EmptyRowError, TooLargeError) with a sentence that can be shown.
     """
@@ -94,7 +94,7 @@ def run(
     tensors, texts = _given(inputs, context, setup, place, number_type)
     W = {
         word: matrix.to(place, number_type)
-        for word, matrix in variant.parameters(inputs.d_model, seed, sizes).items()
+        for word, matrix in variant.draw(inputs.d_model, seed, sizes, options).items()
     }
     compute = variant.compute if kernel == "reference" else variant.fused
     x = tensors["inputs"]
@@ -131,10 +131,10 @@ def run(
 def parameters(name: str, d_model: int, seed: int = 0, **choices: object) -> dict[str, Tensor]:
     """The weight matrices that run() uses for this seed, by name, (n_in, n_out) in float64."""
     variant = variants.find(name)
-    _, dimensions = options_of(variant, choices)
+    options, dimensions = options_of(variant, choices)
     sizes = sizes_of(variant, positive("d_model", d_model), dimensions)
     require_weights(d_model, sizes)
-    return variant.parameters(d_model, seed, sizes)
+    return variant.draw(d_model, seed, sizes, options)
 
 
 def _given(

@@ -63,6 +63,18 @@ class Variant:
     scaled: bool = True  # does scale=True divide by sqrt(d_k)?
     normalised: bool = False  # does the state's last column hold a normaliser?
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the first is the default
+    optional_parameters: (
+        Callable[[int, int, Mapping[str, int], Mapping[str, str]], Tensors] | None
+    ) = None  # (d_model, seed, dimensions, options): weights that only some options need
     recurrence: Callable[[Mapping[str, Tensor], Mapping[str, Tensor], Setup], Recurrence] | None = (
         None
     )
+
+    def draw(
+        self, d_model: int, seed: int, sizes: Mapping[str, int], options: Mapping[str, str]
+    ) -> Tensors:
+        """All weights of a run, by name, in float64."""
+        W = self.parameters(d_model, seed, sizes)
+        if self.optional_parameters is None:
+            return W
+        return W | self.optional_parameters(d_model, seed, sizes, options)

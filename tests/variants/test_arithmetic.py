@@ -29,6 +29,9 @@ RUNS = {
     "shared by neighbours": av.run("grouped_query", X, n_heads=4, n_kv_heads=2, context=C),
     "empty row": av.run("multi_head", X, n_heads=2, mask=HALF, empty_rows="zero"),
     "a state instead of a cache": av.run("linear", X, n_heads=2),
+    "bias, cap and sink": av.run(
+        "grouped_query", X, n_heads=4, bias="alibi", softcap=5, sink="learned", mask=masks.causal()
+    ),
     "float64": av.run("grouped_query", X, n_heads=4, n_kv_heads=1, dtype="float64"),
 }
 
