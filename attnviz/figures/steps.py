@@ -57,6 +57,9 @@ CHANNELS = {
 }
 """Axes whose places have numbers only: what runs along them, and the letter for how many."""
 
+WALK = ("scores", "scaled", "masked", "weights", "heads", "concatenated", "output")
+"""What the player shows one after another: from the first score to the output."""
+
 MATRICES = {
     "W_q": ("feature", "channel", "query"),
     "W_k": ("feature", "channel", "key"),
@@ -80,6 +83,7 @@ def steps_figure(trace: av.Trace, *, head: int = 0, batch: int = 0) -> Figure:
             f"{'key' if n_keys == 1 else 'keys'}, each matrix with its shape."
         ),
         panels=tuple(panels),
+        walk=tuple(step.name for step in trace.steps if step.name in WALK),
         settings=settings_line(trace),
         file_stem=f"attnviz_{trace.variant}",
     )
@@ -157,6 +161,7 @@ def _step_panel(trace: av.Trace, step: av.Step, head: int, batch: int) -> Panel:
         subtitle=_shape(trace, *_sides(step)),
         accent=ACCENTS.get(step.role, "plain"),
         limit=1.0 if step.role == "weights" else _limit(trace, step, lead),
+        made_from=step.origin.sources,
     )
 
 
