@@ -26,7 +26,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 def recall_chart(summed: pd.DataFrame, task: str, *, dark: bool = False) -> Spec:
     """One task: a line a mechanism, its bar from the least to the largest seed; both axes log."""
-    rows = summed[summed["task"] == task]
+    rows: Any = summed[summed["task"] == task]
     titles = list(dict.fromkeys(summed["title"]))
     d = int(rows["d"].iloc[0])
     ends = {"domain": [LOWEST, HIGHEST], "clamp": True}
@@ -95,7 +95,7 @@ def reading(summed: pd.DataFrame) -> str:
 
 
 def _at(summed: pd.DataFrame, task: str, *, last: bool) -> dict[str, Any]:
-    rows = summed[summed["task"] == task]
+    rows: Any = summed[summed["task"] == task]
     keys = int(rows["keys"].max() if last else rows["keys"].min())
     rows = rows[rows["keys"] == keys]
     errors = dict(zip(rows["mechanism"], rows["mean"], strict=True))

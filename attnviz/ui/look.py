@@ -25,6 +25,7 @@ PARTS = (
     "lines",
     "read",
     "hide",
+    "at",
 )
 
 _WORDS = {title: word for word, title in METRICS.items()}
@@ -46,6 +47,7 @@ def from_url() -> Look:
             "lines": said["lines"],
             "reading": said["read"],
             "hide": said["hide"].split(",", 50),
+            "at": int(said["at"]) if re.fullmatch(r"[0-9]{1,6}", said["at"]) else None,
         }
     )
 
@@ -64,6 +66,7 @@ def to_url(look: Look) -> None:
         "lines": "" if look.lines == "columns" else look.lines,
         "read": "" if look.reading == "from" else look.reading,
         "hide": ",".join(look.hide),
+        "at": "" if look.at is None else str(look.at),
     }
     for part in PARTS:
         address.write(part, words[part] or None)

@@ -69,6 +69,9 @@ def payload(
         memory.argument = memory.packed = None
     current, pushed = settle(memory, selection, reported)
     current = within(current, figure)
+    # What the reader told, handed back with a word that this figure does not have (a head, where
+    # there is one only), sets nothing: a reader who has gone on meanwhile would be thrown back.
+    pushed = pushed and (reported is None or current != within(reported, figure))
 
     packed = _packed(figure, key)
     if pushed:

@@ -40,16 +40,18 @@ def look_of(said: Any) -> Look:
         lines=_one_of(said.get("lines"), Lay, "columns"),
         reading=_one_of(said.get("reading"), Reading, "from"),
         hide=tuple(part for part in get_args(Hidden) if part in _list(said.get("hide"))),
+        at=_place(said.get("at")),
     )
 
 
 def drawable(look: Look, figure: Figure) -> Look:
-    """The same look without a metric or maps that this figure does not have."""
+    """The same look without a metric, maps or a step that this figure does not have."""
     metrics = figure.grid.metrics if figure.grid else {}
     return replace(
         look,
         metric=look.metric if look.metric in metrics else "",
         others=tuple(other for other in look.others if _has(figure, other)),
+        at=look.at if look.at in range(figure.n_steps) else None,
     )
 
 
@@ -70,6 +72,10 @@ def _share(number: Any) -> float:
     if type(number) not in (int, float) or not math.isfinite(number):
         return 0.0
     return float(number) if 0 <= number <= 1 else 0.0
+
+
+def _place(number: Any) -> int | None:
+    return number if type(number) is int and number >= 0 else None
 
 
 def _name(word: Any) -> str:

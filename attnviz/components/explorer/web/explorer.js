@@ -14,6 +14,7 @@ import { PLAIN, optionsOf, toggled } from "./look.js";
 import { MOST_OTHERS, mapOf } from "./maps.js";
 import { exportMenu } from "./menu.js";
 import { PanelView } from "./panelview.js";
+import { Player } from "./player.js";
 import { roomBelow } from "./room.js";
 import { cellFor } from "./scene.js";
 import { Scenes } from "./scenes.js";
@@ -62,7 +63,8 @@ export class Explorer {
     this.toolbar = new Toolbar((change, settled) => this.change(change, settled));
     this.panels = element("div", "panels");
     this.scenes = new Scenes(this);
-    this.main = element("div", "main", {}, [this.scenes.above, this.panels]);
+    this.player = new Player(this);
+    this.main = element("div", "main", {}, [this.player.root, this.scenes.above, this.panels]);
     this.stage = element("div", "stage", {}, [this.main]);
     root.replaceChildren(this.toolbar.root, this.stage, this.voice.root);
     this.theme = themeOf(root, figure, this.options.palette);
@@ -118,6 +120,7 @@ export class Explorer {
     if (width !== this.width) this.tall = roomBelow(this.root);
     this.width = width;
     const { tall } = this;
+    this.player.update();
     this.scenes.update();
     this.toolbar.update(this.figure, options, this.scenes.views);
     const room = this.scenes.roomFor(layOutGrid(this, width, tall, this.scenes.maps));
@@ -127,13 +130,10 @@ export class Explorer {
       one.root.remove();
       this.views.delete(id);
     }
-    const size = this.scenes.sizes(room, tall) ?? {
-      maxWidth: room,
-      maxHeight: 620,
-      cell: cellFor(panels, options, room, measure),
-    };
+    let common = 0; // the side of a cell where panels share one
+    const shared = () => ({ maxWidth: room, maxHeight: 620, cell: (common ||= cellFor(panels, options, room, measure)) });
     panels.forEach((panel, i) => {
-      const given = { panel, options, theme, measure, ...size };
+      const given = { panel, options, theme, measure, ...(this.scenes.size(room, tall, i) ?? shared()) };
       const known = this.views.get(panel.id);
       known?.update(given);
       const one = known ?? this.add(given);
@@ -166,6 +166,7 @@ export class Explorer {
   markAll() {
     const { panels } = this.scenes;
     const { panel: id, row, col } = this.selection;
+    const pointer = this.pointer ?? this.player.newest();
     const home = shownPanels(this.figure, this.selection).find((panel) => panel.id === id);
     const pinned = home ? { panel: home, row, col } : null;
     panels.forEach((panel, i) => {
@@ -173,10 +174,10 @@ export class Explorer {
       if (!one) return;
       const { shown } = one.scene;
       const pin = linked(pinned, panel, shown);
-      const marks = { ...linked(this.pointer, panel, shown), pinRow: pin.row, pinCol: pin.col };
+      const marks = { ...linked(pointer, panel, shown), pinRow: pin.row, pinCol: pin.col };
       one.mark(marks, i === 0 ? IDLE : [], this.pointer?.panel.id === panel.id);
     });
-    this.scenes.mark(this.pointer, pinned);
+    this.scenes.mark(pointer, pinned);
   }
 
   /** @param {string | null} id @param {number | null} row @param {number | null} col */
@@ -226,6 +227,7 @@ export class Explorer {
 
   stop() {
     this.lecture?.stop();
+    this.player.stop();
     this.telling.stop();
     this.voice.stop();
     cancelAnimationFrame(this.frame);

@@ -15,6 +15,7 @@ export const PLAIN = {
   reading: "from",
   hideFirst: false,
   hideSpecial: false,
+  at: null,
 };
 
 /** Weights that the slider can stand at: finer where most weights are. */

@@ -42,7 +42,7 @@ export function paint(surface, scene) {
   paintMap(surface, scene);
   if (plan.numbers) surface.within(plan, () => paintNumbers(surface, scene));
   surface.frame(plan.x - 0.5, plan.y - 0.5, plan.w + 1, plan.h + 1, theme.line, 1);
-  paintAxes(surface, panel, plan, theme);
+  paintAxes(surface, scene);
   paintLegend(surface, scene);
 }
 
@@ -83,7 +83,7 @@ export function overlap(a, b) {
 /** @param {Surface} surface @param {Scene} scene */
 function paintNumbers(surface, { panel, shown, scale, plan, theme }) {
   const palette = coloursOf(panel, theme);
-  const size = Math.min(14, Math.max(10, Math.round(plan.cellW * 0.3)));
+  const size = Math.min(14 * plan.type, Math.max(10, Math.round(plan.cellW * 0.3)));
   const room = Math.floor((plan.cellW - 3) / (size * 0.54));
   const cells = [];
   for (let r = Math.floor(plan.row); r < Math.min(shown.rows.length, plan.row + plan.nRows); r += 1) {
@@ -107,10 +107,10 @@ function paintNumbers(surface, { panel, shown, scale, plan, theme }) {
   }
 }
 
-/** @param {Surface} surface @param {Panel} panel @param {Plan} plan @param {Theme} theme */
-function paintAxes(surface, panel, plan, theme) {
+/** @param {Surface} surface @param {Scene} scene */
+function paintAxes(surface, { panel, plan, theme, shown }) {
   const { x, y } = plan;
-  const title = { size: 12, fill: theme.muted, family: theme.sans };
+  const title = { size: 12 * plan.type, fill: theme.muted, family: theme.sans };
   surface.text(panel.cols.title, x, 0, { ...title, baseline: "top" });
   surface.text(panel.rows.title, 0, y, {
     ...title,
@@ -120,6 +120,7 @@ function paintAxes(surface, panel, plan, theme) {
   });
   const label = { size: plan.labelSize, fill: theme.text, family: theme.mono };
   for (const { at, text } of plan.rowTicks) {
+    if (at >= shown.rows.length) break;
     surface.text(isolated(text), x - 5, y + (at + 0.5 - plan.row) * plan.cellH, {
       ...label,
       align: "right",
@@ -127,6 +128,7 @@ function paintAxes(surface, panel, plan, theme) {
     });
   }
   for (const { at, text } of plan.colTicks) {
+    if (at >= shown.cols.length) break;
     const middle = x + (at + 0.5 - plan.col) * plan.cellW;
     if (plan.colAngle === 0) {
       surface.text(isolated(text), middle, y - 5, { ...label, align: "center", baseline: "bottom" });
@@ -143,7 +145,7 @@ function paintAxes(surface, panel, plan, theme) {
 
 /** @param {Surface} surface @param {Scene} scene */
 function paintLegend(surface, { panel, scale, plan, theme, layers, legend }) {
-  const { x, bar } = plan;
+  const { x, bar, type } = plan;
   const palette = coloursOf(panel, theme);
   for (let i = 0; i < bar.w; i += 1) {
     const step = 3 * Math.round((i / (bar.w - 1)) * 255);
@@ -151,7 +153,7 @@ function paintLegend(surface, { panel, scale, plan, theme, layers, legend }) {
     surface.rect(x + i, bar.y, Math.min(1.5, bar.w - i), 9, `rgb(${r},${g},${b})`);
   }
   surface.frame(x - 0.5, bar.y - 0.5, bar.w + 1, 10, theme.line, 1);
-  const note = { size: 11, fill: theme.muted, family: theme.sans, baseline: /** @type {const} */ ("top") };
+  const note = { size: 11 * type, fill: theme.muted, family: theme.sans, baseline: /** @type {const} */ ("top") };
   const below = bar.y + 13;
   surface.text(`${scale.decades ? "≤ " : ""}${scaleEnd(scale.lo)}`, x, below, note);
   const top = scale.rowTop ? "row max" : scaleEnd(scale.hi);
@@ -165,9 +167,9 @@ function paintLegend(surface, { panel, scale, plan, theme, layers, legend }) {
     surface.rect(left, y, 14, 11, theme.page);
     surface.texture(left, y, 14, 11, kind, theme);
     surface.frame(left - 0.5, y - 0.5, 15, 12, theme.line, 1);
-    surface.text(name, left + 19, y - 1, note);
+    surface.text(name, left + 19, y + 5.5 - 5.5 * type - 1, note);
   });
-  if (plan.note) surface.text(sharing(layers), x, below + 15, note);
+  if (plan.note) surface.text(sharing(layers), x, below + 15 * type, note);
 }
 
 /**

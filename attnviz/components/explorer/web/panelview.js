@@ -169,13 +169,15 @@ export class PanelView {
 
   /** @param {MouseEvent} event @returns {{row: number, col: number}} -1: outside */
   under(event) {
-    const { plan, shown } = this.scene;
+    const { plan, shown, all } = this.scene;
     const box = this.base.getBoundingClientRect();
     const x = event.clientX - box.left - plan.x;
     const y = event.clientY - box.top - plan.y;
     const col = x >= 0 && x < plan.w && y < plan.h ? Math.floor(x / plan.cellW + plan.col) : -1;
     const row = y >= 0 && y < plan.h && x < plan.w ? Math.floor(y / plan.cellH + plan.row) : -1;
-    return { row: Math.min(row, shown.rows.length - 1), col: Math.min(col, shown.cols.length - 1) };
+    // At the very edge it is the last one; where a map has yet to grow there is none.
+    const last = (/** @type {number} */ at, /** @type {number} */ n, /** @type {number} */ all) => (at >= n && n < all ? -1 : Math.min(at, n - 1));
+    return { row: last(row, shown.rows.length, all.rows.length), col: last(col, shown.cols.length, all.cols.length) };
   }
 
   /**

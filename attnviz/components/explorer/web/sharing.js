@@ -30,6 +30,7 @@ export function linkOf(figure, selection, options, page) {
     table: options.table ? 1 : null,
     lines: options.lines === "columns" ? null : options.lines,
     read: options.reading === "from" ? null : options.reading,
+    at: options.at,
     hide: [options.hideFirst && "first", options.hideSpecial && "special"].filter(Boolean).join(","),
   };
   for (const [name, word] of Object.entries(said)) {

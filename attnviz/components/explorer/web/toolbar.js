@@ -99,7 +99,7 @@ export function abilities(figure) {
   return {
     scale: weights.length > 0,
     // An overview's cells cannot be taken apart.
-    first: figure.grid !== null && weights.some(({ cols, block }) => block === 1 && cols.name === "key" && cols.labels.length > 1),
+    first: weights.some(({ cols, block, growsFrom }) => (figure.grid || growsFrom) && block === 1 && cols.name === "key" && cols.labels.length > 1),
     special: figure.panels.some(({ rows, cols, block }) => block === 1 && (rows.special?.some(Boolean) || cols.special?.some(Boolean))),
   };
 }
