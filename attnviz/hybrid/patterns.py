@@ -77,6 +77,11 @@ class Pattern:
         return tuple(self.full if letter == "F" else self.linear for letter in self.letters)
 
     @property
+    def first_full(self) -> int:
+        """The first layer with a cache, or 0 where there is none."""
+        return max(0, self.letters.find("F"))
+
+    @property
     def ratio(self) -> str:
         """How many layers with a state there are for each with a cache: "3:1", "69:24"."""
         states, caches = self.letters.count("L"), self.letters.count("F")
