@@ -14,6 +14,7 @@ import textwrap
 
 from attnviz.errors import AttnvizError
 from attnviz.variants import (
+    additive,
     delta_rule,
     gated_delta_rule,
     grouped_query,
@@ -33,6 +34,7 @@ VARIANTS: dict[str, Variant] = {
     "scaled_dot_product": scaled_dot_product.VARIANT,
     "multi_head": multi_head.VARIANT,
     "grouped_query": grouped_query.VARIANT,
+    "additive": additive.VARIANT,
     "linear": linear.VARIANT,
     "retention": retention.VARIANT,
     "delta_rule": delta_rule.VARIANT,

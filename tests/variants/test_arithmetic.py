@@ -32,6 +32,7 @@ RUNS = {
     "bias, cap and sink": av.run(
         "grouped_query", X, n_heads=4, bias="alibi", softcap=5, sink="learned", mask=masks.causal()
     ),
+    "a network compares": av.run("additive", X, head_dim=3, context=C),
     "float64": av.run("grouped_query", X, n_heads=4, n_kv_heads=1, dtype="float64"),
 }
 
