@@ -58,7 +58,7 @@ def run(
     Raises AttnvizError (EmptyRowError, TooLargeError) with a sentence that can be shown.
     """
     variant = variants.find(name)
-    _one_of("kernel", kernel, ("reference", variant.fast))
+    _one_of("kernel", kernel, ("reference", *filter(None, [variant.fast])))
     _one_of("empty_rows", empty_rows, ("error", "zero"))
     _require_inputs("inputs", inputs)
     if context is not None:

@@ -132,12 +132,25 @@ def turned(symbol: str) -> str:
     return rf"\tilde{{{symbol[0]}}}{symbol[1:]}"
 
 
-def core_steps(setup: Setup, symbols: Symbols, heads: bool = False) -> dict[str, StepText]:
-    """Scores, scaling, mask, softmax and weighted sum: of one head, or of each head h."""
+def joined_symbol(symbol: str) -> str:
+    """The symbol of queries or keys with position channels joined on."""
+    return rf"\acute{{{symbol[0]}}}{symbol[1:]}"
+
+
+def core_steps(
+    setup: Setup, symbols: Symbols, heads: bool = False, joined: bool = False
+) -> dict[str, StepText]:
+    """Scores, scaling, mask, softmax and weighted sum: of one head, or of each head h.
+
+    joined: queries and keys have had position channels joined on, and those were rotated.
+    """
     index, lead = ("_h", ("batch", "head")) if heads else ("", ("batch",))
     sources = ("query_heads", "key_heads", "value_heads") if heads else ("query", "key", "value")
     q, k, v = symbols
-    if setup.rotary:
+    if joined:
+        sources = ("query_joined", "key_joined", sources[2])
+        q, k = joined_symbol(q), joined_symbol(k)
+    elif setup.rotary:
         sources = ("query_rotated", "key_rotated", sources[2])
         q, k = turned(q), turned(k)
     s, scaled, hidden = f"S{index}", f"S'{index}", rf"\hat{{S}}{index}"

@@ -59,7 +59,7 @@ class Variant:
     parameters: Callable[[int, int, Mapping[str, int]], Tensors]  # (d_model, seed, dimensions)
     describe: Callable[[Setup], dict[str, StepText]]
     parts: tuple[Callable[..., object], ...] = ()  # what compute calls, in reading order
-    fast: str = "sdpa"  # the name of the kernel that fused computes with
+    fast: str = "sdpa"  # the name of the kernel that fused computes with; "": there is none
     scaled: bool = True  # does scale=True divide by sqrt(d_k)?
     normalised: bool = False  # does the state's last column hold a normaliser?
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the first is the default
