@@ -70,6 +70,12 @@ PAGES = (
         "What softmax and fixed-size states remember of stored keys, measured.",
     ),
     Entry(
+        "cost",
+        "Cost",
+        "timer",
+        "Time and memory against length, measured on this machine, with fitted exponents.",
+    ),
+    Entry(
         "inspect_model",
         "Inspect a model",
         "search",
