@@ -22,7 +22,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         "α: what a gated state keeps at each write",
         (0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1.0),
         key="alpha",
-        default=0.99,
+        default=0.95,
     )
     writes = controls.segment(
         "Writes of each overwritten key", [1, 2, 4, 8], key="writes", default=4

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TITLES = {"distinct": "Distinct keys", "overwritten": "Overwritten keys, the latest value wanted"}
-LOWEST, HIGHEST = 1e-4, 10.0
-"""The ends of the error axis; what lies beyond is drawn at its end, and told as it is."""
+REPLACES = "Sums and softmax mix all values of a key, old and new; the delta rule replaces."
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
@@ -25,20 +24,17 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def recall_chart(summed: pd.DataFrame, task: str, *, dark: bool = False) -> Spec:
-    """One task: a line a mechanism, its bar from the least to the largest seed; both axes log."""
-    rows: Any = summed[summed["task"] == task]
+    """One task: a line a mechanism, its bar from the least to the largest seed."""
+    rows = summed.loc[summed["task"] == task]
     titles = list(dict.fromkeys(summed["title"]))
     d = int(rows["d"].iloc[0])
-    ends = {"domain": [LOWEST, HIGHEST], "clamp": True}
     x = number(
         "keys",
         "keys stored (log scale)",
         scale={"type": "log", "base": 2, "nice": False},
         axis={"values": sorted(rows["keys"].unique().tolist()), "format": "d", "grid": False},
     )
-    y = number("mean", "relative error (log scale)", scale={"type": "log"} | ends) | {
-        "axis": {"values": [1e-4, 1e-3, 1e-2, 0.1, 1, 10], "format": "~g"}
-    }
+    y = number("mean", "relative error (0 is perfect)", scale={"zero": True}, axis={"tickCount": 6})
     color = name(
         "title",
         scale={"domain": titles, "range": list(palette.LINES[dark][: len(titles)])},
@@ -55,17 +51,22 @@ def recall_chart(summed: pd.DataFrame, task: str, *, dark: bool = False) -> Spec
     calm = palette.ACCENTS["plain"][dark]
     chart = {
         "title": TITLES[task],
-        "height": 380,
+        "height": 430,
         "layer": [
             {
                 "data": {"name": "size"},
                 "mark": {"type": "rule", "color": calm, "strokeDash": [2, 3]},
-                "encoding": {"x": number("keys")},
+                "encoding": {"x": x},
             },
             {
                 "data": {"name": "points"},
                 "mark": {"type": "rule", "strokeWidth": 1.5},
-                "encoding": {"x": x, "y": number("min"), "y2": {"field": "max"}, "color": color},
+                "encoding": {
+                    "x": x,
+                    "y": y | {"field": "min"},
+                    "y2": {"field": "max"},
+                    "color": color,
+                },
             },
             {
                 "data": {"name": "points"},
@@ -89,15 +90,15 @@ def reading(summed: pd.DataFrame) -> str:
         f"answering nothing).  \n"
         f"**Overwritten.** {again['keys']} keys, each written {again['writes']} times: sums "
         f"{again['linear']:.2f}, softmax {again['softmax']:.2f}, DeltaNet "
-        f"{again['delta_rule']:.2f}. Sums and softmax mix all values of a key, old and new; the "
-        f"delta rule replaces."
+        f"{again['delta_rule']:.2f}."
+        + (" " + REPLACES if again["writes"] > 1 else " Written once, nothing is overwritten.")
     )
 
 
 def _at(summed: pd.DataFrame, task: str, *, last: bool) -> dict[str, Any]:
-    rows: Any = summed[summed["task"] == task]
+    rows = summed.loc[summed["task"] == task]
     keys = int(rows["keys"].max() if last else rows["keys"].min())
-    rows = rows[rows["keys"] == keys]
+    rows = rows.loc[rows["keys"] == keys]
     errors = dict(zip(rows["mechanism"], rows["mean"], strict=True))
     sizes = {"keys": keys, "d": int(rows["d"].iloc[0]), "writes": int(rows["writes"].iloc[0])}
     return {**errors, **sizes}

@@ -117,7 +117,8 @@ def cache_of(pattern: Pattern, sizes: Mapping[str, int]) -> CacheSpec:
     """
     return CacheSpec.from_layers(
         [_kept(name, sizes) for name in pattern.mixers],
-        name=f"{pattern.ratio} {pattern.linear} and {pattern.full}",
+        name={"L": "all states", "F": "all caches"}.get("".join(set(pattern.letters)))
+        or f"hybrid {pattern.ratio}",
         n_heads=sizes["n_heads"],
         head_dim=sizes["head_dim"],
     )

@@ -30,7 +30,7 @@ class RecallJob:
     seeds: int = 5
     writes: int = 4
     logit_scale: float = 32.0
-    decay: float = 0.99
+    decay: float = 0.95
     first_seed: int = 0
 
     def run(self, progress: Callable[[float, str], None]) -> pd.DataFrame:

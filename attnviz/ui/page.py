@@ -33,6 +33,8 @@ CAUTIONS = {
     "each value the output holds. A cell also depends on later tokens that erased from the state.",
     "untrained": "Nothing here is trained: random keys and fixed gates show the mechanics of "
     "storing, not what a model makes of them.",
+    "measured_here": "Measured on this machine, now: another device, library or neighbour gives "
+    "other numbers. The slopes travel farther than the times.",
     "mla_not_gqa": "MLA is not GQA with a smaller number of groups: each head still gets its own "
     "keys and values, rebuilt from the shared latent.",
 }

@@ -82,6 +82,12 @@ PAGES = (
         "A recurrent translator of dates with attention, and one with a single fixed vector.",
     ),
     Entry(
+        "cost",
+        "Cost",
+        "timer",
+        "Time and memory against length, measured on this machine, with fitted exponents.",
+    ),
+    Entry(
         "inspect_model",
         "Inspect a model",
         "search",
