@@ -32,7 +32,7 @@ def picture(page: Page) -> list[tuple[str, str]]:
 
 def copied(page: Page) -> str:
     """The link, taken at once: before Python has heard of the last change."""
-    page.locator("summary", has_text="Export").first.click()
+    page.get_by_label("Export this picture").first.click()
     page.locator("[data-export='link']").first.click()
     page.get_by_role("button", name="Copied").wait_for()
     page.keyboard.press("Escape")

@@ -287,7 +287,7 @@ def test_a_link_reproduces_the_picture(visit: Callable[..., Page], browser: Brow
     assert not re.search(r"(lines|text|row|beside)view\.js|compare\.js", page.evaluate(loaded))
     shown(explorer, "Lines")
     page.get_by_label("Add a head").select_option("3.4")
-    page.locator(".slider input").focus()
+    page.locator(".slider input").first.focus()
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     explorer.press("by row")

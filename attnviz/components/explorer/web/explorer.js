@@ -14,6 +14,7 @@ import { PLAIN, optionsOf, toggled } from "./look.js";
 import { MOST_OTHERS, mapOf } from "./maps.js";
 import { exportMenu } from "./menu.js";
 import { PanelView } from "./panelview.js";
+import { wholePlate } from "./pieces.js";
 import { Player } from "./player.js";
 import { roomBelow } from "./room.js";
 import { cellFor } from "./scene.js";
@@ -60,7 +61,8 @@ export class Explorer {
     this.filing = new Filing();
     this.voice = new Voice();
     this.depot = new Depot(() => this.draw(), (note) => this.telling.hear(note));
-    this.toolbar = new Toolbar((change, settled) => this.change(change, settled));
+    const exporting = exportMenu(() => wholePlate(this), this, "Export all");
+    this.toolbar = new Toolbar((change, settled) => this.change(change, settled), exporting);
     this.panels = element("div", "panels");
     this.scenes = new Scenes(this);
     this.player = new Player(this);
@@ -142,6 +144,7 @@ export class Explorer {
       }
     });
     this.scenes.layOut(tall);
+    this.toolbar.exporting.hidden = this.panels.children.length < 2;
   }
 
   /** @param {import("./scene.js").Given} given */
