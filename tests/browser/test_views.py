@@ -219,6 +219,21 @@ def test_heads_are_compared_on_one_scale_and_less_each_other(opened: Open, page:
     page.mouse.click(*explorer.cell("head~other", 40, 31))
     page.get_by_text("panel='head', row=40, col=31").wait_for()
 
+    # What one shows the others show.
+    windows = "[...explorer.views.values()].map(v => Object.values(v.viewport.window).join(' '))"
+    page.locator("[data-panel='head~other']").get_by_role("button", name="Zoom in (+)").click()
+    page.locator("[data-panel='head~other']").get_by_role("button", name="Zoom in (+)").click()
+    page.locator("[data-panel='head']").get_by_role("button", name=re.compile("Move down")).click()
+    explorer.settled()
+    first, *others = explorer.ask(windows)
+    assert first.startswith("2.56 ")
+    assert others == [first, first]
+    ticks = "[...explorer.views.values()].map(v => v.scene.plan.rowTicks.map(t => t.at).join())"
+    assert len(set(explorer.ask(ticks))) == 1
+    page.locator("[data-panel='head~difference']").get_by_role("button", name="Fit").click()
+    explorer.settled()
+    assert explorer.ask(windows) == ["1 0 0"] * 3
+
 
 def test_several_heads_as_lines_have_chips_and_colours_of_their_own(
     opened: Open, page: Page

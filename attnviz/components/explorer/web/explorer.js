@@ -23,6 +23,7 @@ import { Telling } from "./telling.js";
 import { themeOf } from "./theme.js";
 import { Toolbar } from "./toolbar.js";
 import { Voice } from "./voice.js";
+import { Zooming } from "./zooming.js";
 
 const NOTHING = { panel: null, row: null, col: null };
 const IDLE = /** @type {import("./readout.js").Piece[]} */ ([
@@ -58,6 +59,7 @@ export class Explorer {
     /** @type {import("./lecture.js").Lecture | null} */
     this.lecture = null;
     this.telling = new Telling(this);
+    this.zooming = new Zooming(this);
     this.filing = new Filing();
     this.voice = new Voice();
     this.depot = new Depot(() => this.draw(), (note) => this.telling.hear(note));
@@ -78,12 +80,14 @@ export class Explorer {
 
   /** @param {Figure} figure */
   show(figure) {
+    this.zooming.keep(this.figure, figure);
     this.figure = figure;
     this.filing.take(figure);
     if (figure.push !== this.push) {
       const { look, ...selection } = figure.selection;
       this.selection = selection;
       this.options = optionsOf(look);
+      this.zooming.take(look);
       this.push = figure.push;
     }
     this.theme = themeOf(this.root, figure, this.options.palette);
@@ -156,12 +160,13 @@ export class Explorer {
       clear: () => this.select(NOTHING),
       menu: (/** @type {PanelView} */ view) =>
         exportMenu(() => scenePlate(view.scene, wordsOf(this, view.scene.panel)), this),
+      moved: this.zooming.moved.bind(this.zooming),
       looked: (/** @type {string} */ says) => {
         this.voice.say(says);
         this.scenes.tabling.update();
       },
     };
-    const one = new PanelView(host, given);
+    const one = new PanelView(host, given, this.zooming.windowOf(given.panel));
     this.views.set(given.panel.id, one);
     return one;
   }
@@ -231,6 +236,7 @@ export class Explorer {
   stop() {
     this.lecture?.stop();
     this.player.stop();
+    this.zooming.stop();
     this.telling.stop();
     this.voice.stop();
     cancelAnimationFrame(this.frame);

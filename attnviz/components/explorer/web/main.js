@@ -46,7 +46,7 @@ export default function mount({ data, parentElement, setStateValue, setTriggerVa
   }
   const shown = explorer;
   shown.filing.send = (number, kind) =>
-    setTriggerValue("file", { number, kind, selection: { ...shown.selection, look: lookOf(shown.options) } });
+    setTriggerValue("file", { number, kind, selection: { ...shown.selection, look: lookOf(shown.options, shown.zooming.said()) } });
   return () => {
     explorers.get(parentElement)?.stop();
     explorers.delete(parentElement);

@@ -112,8 +112,8 @@ function numbers({ panel, sight }, { filing }) {
 }
 
 /** @param {Explorer} explorer @param {HTMLElement} items */
-function texts({ figure, selection, options }, items) {
-  const link = () => linkOf(figure, selection, options, window.location.href);
+function texts({ figure, selection, options, zooming }, items) {
+  const link = () => linkOf(figure, selection, { ...options, ...zooming.said() }, window.location.href);
   /** @type {[string, string, () => string][]} */
   const all = [];
   if (!figure.sealed) all.push(["Copy link", "link", link]);

@@ -64,8 +64,9 @@
  *   the map. least: weights below are drawn as nothing. others: keys of maps beside the open one. at: the step of
  *   the walk that is shown, null for the whole figure.
  *
- * @typedef {Drawn & {hide: ("first" | "special")[]}} Look
- *   How the figure is drawn, as Python and links know it.
+ * @typedef {Drawn & {hide: ("first" | "special")[], zoom: number[] | null, zoomed: string}} Look
+ *   How the figure is drawn, as Python and links know it. zoom: of what is in sight of the panel
+ *   zoomed ("": the first) how much larger than the whole, the first row and the first column.
  *
  * @typedef {Drawn & {hideFirst: boolean, hideSpecial: boolean}} Options
  *
