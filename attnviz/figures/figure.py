@@ -174,6 +174,10 @@ class Look:
     reading: Reading = "from"  # in the text: what a query attends to, or who attends to a key
     hide: tuple[Hidden, ...] = ()
     at: int | None = None  # the step of the figure's walk that is shown; None: all of it
+    zoom: tuple[float, float, float] | None = None
+    """What of the maps is in sight: how many times larger than the whole, the first drawn row and
+    column, which may be cut. None: all."""
+    zoomed: str = ""  # the panel that it is of, and of those with the same axes; "": the first
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ PARTS = (
     "read",
     "hide",
     "at",
+    "zoom",
+    "zoomed",
 )
 
 _WORDS = {title: word for word, title in METRICS.items()}
@@ -48,12 +50,17 @@ def from_url() -> Look:
             "reading": said["read"],
             "hide": said["hide"].split(",", 50),
             "at": int(said["at"]) if re.fullmatch(r"[0-9]{1,6}", said["at"]) else None,
+            "zoom": [_number(word) for word in said["zoom"].split("_", 5)],
+            "zoomed": said["zoomed"],
         }
     )
 
 
 def to_url(look: Look) -> None:
-    """Put into the address what differs from how a newcomer sees the figure."""
+    """Put into the address what differs from how a newcomer sees the figure.
+
+    What is in sight of a map the browser puts there itself: moving it runs no page.
+    """
     words = {
         "show": "" if look.show == "matrix" else look.show,
         "colours": look.scale or "",
@@ -68,8 +75,8 @@ def to_url(look: Look) -> None:
         "hide": ",".join(look.hide),
         "at": "" if look.at is None else str(look.at),
     }
-    for part in PARTS:
-        address.write(part, words[part] or None)
+    for part, word in words.items():
+        address.write(part, word or None)
 
 
 def _number(word: str) -> Any:

@@ -25,6 +25,8 @@ FULL = Look(
     reading="to",
     hide=("first", "special"),
     at=1,
+    zoom=(2.5, 3.0, 0.125),
+    zoomed="w",
 )
 
 
@@ -56,6 +58,12 @@ def test_a_report_is_read_back_whole() -> None:
         {"at": -1},
         {"at": True},
         {"at": 1.0},
+        {"zoom": [1, 0, 0], "zoomed": 3},
+        {"zoom": [2, -1, 0]},
+        {"zoom": [2, 0]},
+        {"zoom": [2, 0, float("nan")]},
+        {"zoom": ["2", 0, 0]},
+        {"zoom": 3},
     ],
 )
 def test_what_is_not_understood_is_the_default(said: Any) -> None:
@@ -84,6 +92,7 @@ def test_a_figure_draws_what_it_has() -> None:
     played = replace(figure(), walk=("w", "v"))
     assert drawable(FULL, played) == FULL
     assert drawable(replace(FULL, at=2), played).at is None
+    assert drawable(replace(FULL, zoomed="x"), played).zoomed == ""
     asked = look_of({"metric": "none such", "others": ["5.2", "4.0", "5.1", "w", "05.1"]})
     assert drawable(asked, figure()) == Look(others=("5.1",))
     assert drawable(Look(others=("w", "v")), Figure("", "", figure().panels[:1])).others == ("w",)

@@ -50,6 +50,7 @@ def explorer(
         )
         if source is not None:
             wire.lay(key, source, known=current, quiet=quiet)
+            filing.lay(key, file, figure.file_stem)
     return current
 
 
@@ -82,7 +83,7 @@ def payload(
     # Words that are of this mount: whether the address has its selection.
     more = {"linked": selection is not None} | (file.said if file else {})
     return packed.joined(memory.packed, memory.push, key, more) + (
-        file.data if file else b""
+        file.sent if file else b""
     ), current
 
 

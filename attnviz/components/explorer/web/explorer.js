@@ -14,6 +14,7 @@ import { PLAIN, optionsOf, toggled } from "./look.js";
 import { MOST_OTHERS, mapOf } from "./maps.js";
 import { exportMenu } from "./menu.js";
 import { PanelView } from "./panelview.js";
+import { wholePlate } from "./pieces.js";
 import { Player } from "./player.js";
 import { roomBelow } from "./room.js";
 import { cellFor } from "./scene.js";
@@ -22,6 +23,7 @@ import { Telling } from "./telling.js";
 import { themeOf } from "./theme.js";
 import { Toolbar } from "./toolbar.js";
 import { Voice } from "./voice.js";
+import { Zooming } from "./zooming.js";
 
 const NOTHING = { panel: null, row: null, col: null };
 const IDLE = /** @type {import("./readout.js").Piece[]} */ ([
@@ -57,10 +59,12 @@ export class Explorer {
     /** @type {import("./lecture.js").Lecture | null} */
     this.lecture = null;
     this.telling = new Telling(this);
+    this.zooming = new Zooming(this);
     this.filing = new Filing();
     this.voice = new Voice();
     this.depot = new Depot(() => this.draw(), (note) => this.telling.hear(note));
-    this.toolbar = new Toolbar((change, settled) => this.change(change, settled));
+    const exporting = exportMenu(() => wholePlate(this), this, "Export all");
+    this.toolbar = new Toolbar((change, settled) => this.change(change, settled), exporting);
     this.panels = element("div", "panels");
     this.scenes = new Scenes(this);
     this.player = new Player(this);
@@ -76,12 +80,14 @@ export class Explorer {
 
   /** @param {Figure} figure */
   show(figure) {
+    this.zooming.keep(this.figure, figure);
     this.figure = figure;
     this.filing.take(figure);
     if (figure.push !== this.push) {
       const { look, ...selection } = figure.selection;
       this.selection = selection;
       this.options = optionsOf(look);
+      this.zooming.take(look);
       this.push = figure.push;
     }
     this.theme = themeOf(this.root, figure, this.options.palette);
@@ -142,6 +148,7 @@ export class Explorer {
       }
     });
     this.scenes.layOut(tall);
+    this.toolbar.exporting.hidden = this.panels.children.length < 2;
   }
 
   /** @param {import("./scene.js").Given} given */
@@ -153,12 +160,13 @@ export class Explorer {
       clear: () => this.select(NOTHING),
       menu: (/** @type {PanelView} */ view) =>
         exportMenu(() => scenePlate(view.scene, wordsOf(this, view.scene.panel)), this),
+      moved: this.zooming.moved.bind(this.zooming),
       looked: (/** @type {string} */ says) => {
         this.voice.say(says);
         this.scenes.tabling.update();
       },
     };
-    const one = new PanelView(host, given);
+    const one = new PanelView(host, given, this.zooming.windowOf(given.panel));
     this.views.set(given.panel.id, one);
     return one;
   }
@@ -228,6 +236,7 @@ export class Explorer {
   stop() {
     this.lecture?.stop();
     this.player.stop();
+    this.zooming.stop();
     this.telling.stop();
     this.voice.stop();
     cancelAnimationFrame(this.frame);

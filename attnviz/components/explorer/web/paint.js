@@ -18,11 +18,15 @@ import { isBlocked, part } from "./view.js";
  * @property {(x: number, y: number, w: number, h: number, stroke: string, width: number) => void} frame
  * @property {(x: number, y: number, w: number, h: number, kind: "hatch" | "dots", theme: Theme) => void} texture
  * @property {(text: string, x: number, y: number, style: TextStyle) => void} text
+ * @property {(points: number[], stroke: Stroke) => void} curve - cubic, from and to and the two
+ *   points between that draw it, x and y in turn
  * @property {(map: Pixels, box: Box, clip: Box, theme: Theme) => void} map - stretched over the
  *   box, of which only what lies in the clip shows
  * @property {(clip: Box, draw: () => void) => void} within - what is drawn shows only in the clip
  *
  * @typedef {{x: number, y: number, w: number, h: number}} Box
+ *
+ * @typedef {{colour: string, width: number, alpha: number}} Stroke
  *
  * @typedef {{size: number, fill: string, family: string, weight?: number, angle?: number,
  *   align?: "left" | "center" | "right", baseline?: "top" | "middle" | "bottom"}} TextStyle
@@ -146,21 +150,7 @@ function paintAxes(surface, { panel, plan, theme, shown }) {
 /** @param {Surface} surface @param {Scene} scene */
 function paintLegend(surface, { panel, scale, plan, theme, layers, legend }) {
   const { x, bar, type } = plan;
-  const palette = coloursOf(panel, theme);
-  for (let i = 0; i < bar.w; i += 1) {
-    const step = 3 * Math.round((i / (bar.w - 1)) * 255);
-    const [r, g, b] = palette.subarray(step, step + 3);
-    surface.rect(x + i, bar.y, Math.min(1.5, bar.w - i), 9, `rgb(${r},${g},${b})`);
-  }
-  surface.frame(x - 0.5, bar.y - 0.5, bar.w + 1, 10, theme.line, 1);
-  const note = { size: 11 * type, fill: theme.muted, family: theme.sans, baseline: /** @type {const} */ ("top") };
-  const below = bar.y + 13;
-  surface.text(`${scale.decades ? "≤ " : ""}${scaleEnd(scale.lo)}`, x, below, note);
-  const top = scale.rowTop ? "row max" : scaleEnd(scale.hi);
-  surface.text(top, x + bar.w, below, { ...note, align: "right" });
-  const word = scale.decades ? `${panel.valueName}, log` : panel.valueName;
-  surface.text(word, x + bar.w / 2, below, { ...note, align: "center" });
-
+  const { note, below } = paintBar(surface, panel, scale, theme, { x, ...bar }, type);
   legend.forEach(([kind, name], i) => {
     const left = plan.swatch.x + i * plan.swatch.pitch;
     const { y } = plan.swatch;
@@ -170,6 +160,30 @@ function paintLegend(surface, { panel, scale, plan, theme, layers, legend }) {
     surface.text(name, left + 19, y + 5.5 - 5.5 * type - 1, note);
   });
   if (plan.note) surface.text(sharing(layers), x, below + 15 * type, note);
+}
+
+/**
+ * The colour bar, its ends and what it is of.
+ *
+ * @param {Surface} surface @param {Panel} panel @param {Range} scale @param {Theme} theme
+ * @param {{x: number, y: number, w: number}} bar @param {number} type
+ */
+export function paintBar(surface, panel, scale, theme, { x, y, w }, type = 1) {
+  const palette = coloursOf(panel, theme);
+  for (let i = 0; i < w; i += 1) {
+    const step = 3 * Math.round((i / (w - 1)) * 255);
+    const [r, g, b] = palette.subarray(step, step + 3);
+    surface.rect(x + i, y, Math.min(1.5, w - i), 9, `rgb(${r},${g},${b})`);
+  }
+  surface.frame(x - 0.5, y - 0.5, w + 1, 10, theme.line, 1);
+  const note = { size: 11 * type, fill: theme.muted, family: theme.sans, baseline: /** @type {const} */ ("top") };
+  const below = y + 13;
+  surface.text(`${scale.decades ? "≤ " : ""}${scaleEnd(scale.lo)}`, x, below, note);
+  const top = scale.rowTop ? "row max" : scaleEnd(scale.hi);
+  surface.text(top, x + w, below, { ...note, align: "right" });
+  const word = scale.decades ? `${panel.valueName}, log` : panel.valueName;
+  surface.text(word, x + w / 2, below, { ...note, align: "center" });
+  return { note, below };
 }
 
 /**

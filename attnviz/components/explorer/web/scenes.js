@@ -8,6 +8,9 @@ import { shownPanels } from "./heads.js";
 import { LazyViews } from "./lazy.js";
 import { linked } from "./linking.js";
 import { allMaps, mainMap, mapOf, slots } from "./maps.js";
+import { exportMenu } from "./menu.js";
+import { piecePlate } from "./pieces.js";
+import { sightOf } from "./sight.js";
 import { stageSize, staged } from "./staging.js";
 import { Tabling } from "./tabling.js";
 import { range, view } from "./view.js";
@@ -33,6 +36,7 @@ export class Scenes {
         change: (change) => explorer.change(change),
         also: (key) => explorer.also(key),
         say: (text) => explorer.voice.say(text),
+        menu: (piece, name) => exportMenu(() => piecePlate(explorer, piece(), name), explorer),
       },
       () => explorer.draw(),
     );
@@ -168,6 +172,13 @@ export class Scenes {
       maps: this.maps,
       candidates: () => allMaps(figure, main),
     };
+  }
+
+  /** What of the main map lines, text and bars show. */
+  sight() {
+    const { panel } = /** @type {TokenMap} */ (this.main);
+    const shown = view(panel, this.explorer.options);
+    return sightOf(panel, shown, { row: 0, col: 0, nRows: shown.rows.length, nCols: shown.cols.length });
   }
 
   /** @param {Pointer | null} pointer @param {Pointer | null} pinned */

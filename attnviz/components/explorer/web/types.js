@@ -47,7 +47,7 @@
  *   key: string, held?: (layer: number, head: number) => Panel,
  *   known?: (layer: number, head: number) => Panel | null, snippet: string, walk: string[], linked?: boolean,
  *   sealed?: boolean, parts?: {layer: number, head: number, part: import("./wire.js").Part}[],
- *   file?: {number: number, data: Uint8Array} | null}} Figure
+ *   file?: {number: number, data: Uint8Array, kind: "page" | "map", refusal: string} | null}} Figure
  *   held: the map of any head, where the explorer may ask for those that it lacks, or the last one
  *   shown while it is on its way; known: the same, or null where it is not here. snippet: the
  *   Python that computes it. walk: ids of the panels to be played one after another. linked: the page's address has its selection. sealed: there is no
@@ -64,8 +64,9 @@
  *   the map. least: weights below are drawn as nothing. others: keys of maps beside the open one. at: the step of
  *   the walk that is shown, null for the whole figure.
  *
- * @typedef {Drawn & {hide: ("first" | "special")[]}} Look
- *   How the figure is drawn, as Python and links know it.
+ * @typedef {Drawn & {hide: ("first" | "special")[], zoom: number[] | null, zoomed: string}} Look
+ *   How the figure is drawn, as Python and links know it. zoom: of what is in sight of the panel
+ *   zoomed ("": the first) how much larger than the whole, the first row and the first column.
  *
  * @typedef {Drawn & {hideFirst: boolean, hideSpecial: boolean}} Options
  *
