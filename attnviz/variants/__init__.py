@@ -25,6 +25,7 @@ from attnviz.variants import (
     linear,
     mamba2,
     multi_head,
+    multi_token,
     retention,
     scaled_dot_product,
 )
@@ -39,6 +40,7 @@ VARIANTS: dict[str, Variant] = {
     "additive": additive.VARIANT,
     "latent": latent.VARIANT,
     "gated_latent": gated_latent.VARIANT,
+    "multi_token": multi_token.VARIANT,
     "linear": linear.VARIANT,
     "retention": retention.VARIANT,
     "delta_rule": delta_rule.VARIANT,

@@ -66,12 +66,12 @@ def rms_norm(x: Float[Tensor, "*batch channels"]) -> Float[Tensor, "*batch chann
     return (wide * (wide.square().mean(-1, keepdim=True) + 1e-6).rsqrt()).to(x.dtype)
 
 
-def yarn_scale(setup: Setup) -> float:
+def yarn_scale(options: Mapping[str, object]) -> float:
     """(0.1 ln s + 1)^2 for a context stretched s times (Peng et al. 2023, YaRN, section 3.4).
 
     It sharpens the softmax over more keys; DeepSeek multiplies the scores by it.
     """
-    factor = setup.options["yarn"]
+    factor = str(options["yarn"])
     return 1.0 if factor == "none" else (0.1 * math.log(float(factor)) + 1) ** 2
 
 
@@ -92,7 +92,9 @@ def compute(
     """All heads, every step kept."""
     steps = project_latent(x, context, W, setup)
     query, key, value = (steps[word] for word in ATTENDING)
-    steps |= attend(query, key, value, allowed=allowed, scale=setup.scale * yarn_scale(setup))
+    steps |= attend(
+        query, key, value, allowed=allowed, scale=setup.scale * yarn_scale(setup.options)
+    )
     return steps | join_heads(steps.pop("output"), W)
 
 
@@ -106,7 +108,9 @@ def fused(
     """The same output from PyTorch's fused kernel."""
     steps = project_latent(x, context, W, setup)
     query, key, value = (steps[word] for word in ATTENDING)
-    heads = attend_fused(query, key, value, allowed=allowed, scale=setup.scale * yarn_scale(setup))
+    heads = attend_fused(
+        query, key, value, allowed=allowed, scale=setup.scale * yarn_scale(setup.options)
+    )
     return steps | join_heads(heads, W)
 
 
@@ -167,7 +171,7 @@ def describe(setup: Setup) -> dict[str, StepText]:
     """What each step is called, and how it came about."""
     core = core_steps(setup, ("Q_h", "K_h", "V_h"), heads=True, joined=True)
     if setup.options["yarn"] != "none":
-        core["scaled"] = scaled_step(setup, yarn_scale(setup))
+        core["scaled"] = scaled_step(setup, yarn_scale(setup.options))
     return latent_steps(setup) | core | output_steps()
 
 

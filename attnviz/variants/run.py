@@ -101,11 +101,12 @@ def run(
     tensors |= compute(x, tensors.get("context", x), W, allowed, setup)
     texts |= variant.describe(setup)
     answering = context or inputs
+    softmax = variant.recurrence is None and not variant.effective(options)
     return Trace(
         variant=name,
         steps=tuple(_step(word, tensor, texts[word]) for word, tensor in tensors.items()),
         parameters=W,
-        weights_kind="softmax" if variant.recurrence is None else "effective",
+        weights_kind="softmax" if softmax else "effective",
         allowed=allowed,
         state=tensors.get("state"),
         query_tokens=inputs.tokens,

@@ -40,6 +40,11 @@ class StepText:
 Tensors = dict[str, Tensor]
 
 
+def never(options: Mapping[str, str]) -> bool:
+    """Whatever the options."""
+    return False
+
+
 @dataclass(frozen=True)
 class Variant:
     """One attention mechanism.
@@ -66,6 +71,7 @@ class Variant:
     optional_parameters: (
         Callable[[int, int, Mapping[str, int], Mapping[str, str]], Tensors] | None
     ) = None  # (d_model, seed, dimensions, options): weights that only some options need
+    effective: Callable[[Mapping[str, str]], bool] = never  # of options: is the map no softmax?
     recurrence: Callable[[Mapping[str, Tensor], Mapping[str, Tensor], Setup], Recurrence] | None = (
         None
     )

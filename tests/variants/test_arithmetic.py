@@ -37,6 +37,9 @@ RUNS = {
     "latents, yarn and gate": av.run(
         "gated_latent", ROTARY, n_heads=2, yarn=40, gate="channel", head_dim=8
     ),
+    "blended maps": av.run(
+        "multi_token", X, mask=masks.causal(), convolution="both", head_mixing="both"
+    ),
     "float64": av.run("grouped_query", X, n_heads=4, n_kv_heads=1, dtype="float64"),
 }
 

@@ -12,7 +12,7 @@ from tests.variants.cases import QUERIES, asking
 from tests.variants.recurrent_cases import RECURRENT
 
 SOFTMAX = ("scaled_dot_product", "multi_head", "grouped_query")
-OTHERS = ("additive", "latent", "gated_latent")
+OTHERS = ("additive", "latent", "gated_latent", "multi_token")
 
 
 def test_names_and_public_door() -> None:
