@@ -38,7 +38,7 @@ for column, what in zip(st.columns(2), figures.COLUMNS, strict=True):
             figures.cost_chart(table, exponents, what, dark=dark),
             f"Lines, log-log: {what} of each form against the number of tokens.",
         )
-st.text(f"Measured on {table['device'].iloc[0]}, float32, heads of 64 channels.")
+st.text(f"Measured on {table['device'].iloc[0]}; {cost_panels.in_words(heads)} of 64 channels.")
 page.caution("measured_here", "no_ranking")
 
 section = controls.section(

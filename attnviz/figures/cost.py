@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 from attnviz.figures import palette
@@ -40,6 +41,10 @@ def cost_chart(
         scale=log | {"base": 2},
         axis={"values": sorted(set(table["length"].tolist())), "format": ",d", "grid": False},
     )
+    powers = [log10(value) for value in table[column].tolist()]
+    decades = [10.0**power for power in range(floor(min(powers)), ceil(max(powers)) + 1)]
+    y_scale = log | {"domain": [decades[0], decades[-1]]}
+    ticks = {"format": "~g", "values": decades}
     color = name(
         "label",
         scale={"domain": labels, "range": list(palette.LINES[dark][: len(labels)])},
@@ -54,12 +59,12 @@ def cost_chart(
     ]
     chart = {
         "title": title,
-        "height": 330 + 24 * len(labels),
+        "height": 380 + 30 * len(labels),
         "data": {"name": "points"},
         "mark": {"type": "line", "point": {"size": 45}, "strokeWidth": 2},
         "encoding": {
             "x": x,
-            "y": number(column, unit, scale={"type": "log"}, axis={"format": "~g", "tickCount": 5}),
+            "y": number(column, unit, scale=y_scale, axis=ticks),
             "color": color,
             "tooltip": told,
         },

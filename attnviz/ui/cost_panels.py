@@ -15,7 +15,7 @@ from attnviz.ui.folded import made
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["code", "fits", "form_controls", "known_forms", "lengths_to", "numbers"]
+__all__ = ["code", "fits", "form_controls", "in_words", "known_forms", "lengths_to", "numbers"]
 
 FIRST = (
     "multi_head/naive",
@@ -61,6 +61,11 @@ def form_controls(known: Mapping[str, str]) -> tuple[str, ...]:
     forms = tuple(word for word in chosen if word in known)[:MOST]
     address.write("forms", None if forms == FIRST else ",".join(forms))
     return forms
+
+
+def in_words(n_heads: int) -> str:
+    """How many heads, in words."""
+    return "1 head" if n_heads == 1 else f"{n_heads} heads"
 
 
 def numbers(table: pd.DataFrame, exponents: pd.DataFrame) -> None:

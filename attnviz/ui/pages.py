@@ -64,6 +64,12 @@ PAGES = (
         "Every attention mechanism on your input: its true map, steps, state, cost and code.",
     ),
     Entry(
+        "compare",
+        "Compare",
+        "compare",
+        "Two or three mechanisms on the same input: maps, differences, distances, cost.",
+    ),
+    Entry(
         "recall",
         "Recall",
         "history",
