@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from jaxtyping import Float32
+from dataclasses import replace
 
 import attnviz as av
 from attnviz.figures import palette
-from attnviz.figures.axes import key_axis, numbered_axis, query_axis
-from attnviz.figures.figure import Figure, Grid, Panel
+from attnviz.figures.axes import numbered_axis
+from attnviz.figures.figure import Figure, Panel
+from attnviz.figures.maps import map_figure
 from attnviz.figures.vega import Spec, name, number
 
 
@@ -29,41 +27,21 @@ def heads_figure(trace: av.Trace, head: int = 0, code: str = "") -> Figure:
 
     code: Python that makes `trace`.
     """
-    maps = _numbers(trace.weights)  # (H, T_q, T_k)
+    figure = map_figure(trace, head, code)
     n_heads, n_kv_heads = trace.dimensions["n_heads"], trace.dimensions["n_kv_heads"]
-    blocked = None
-    if trace.allowed is not None:
-        blocked = ~np.broadcast_to(trace.allowed[0, 0].cpu().numpy(), maps.shape[1:])
-    return Figure(
+    return replace(
+        figure,
         title=f"{n_heads} query heads on {n_kv_heads} key/value heads",
         alt=(
             f"Attention maps of {n_heads} query heads that share {n_kv_heads} key/value heads, "
-            f"{n_heads // n_kv_heads} to each, on {maps.shape[1]} tokens."
+            f"{n_heads // n_kv_heads} to each, on {len(trace.query_tokens)} tokens."
         ),
-        panels=(
-            Panel(
-                "weights",
-                "Weights of one head",
-                maps[head],
-                query_axis(trace),
-                key_axis(trace),
-                blocked=blocked if blocked is not None and blocked.any() else None,
-                subtitle="softmax weights, every row sums to 1",
-                limit=1.0,
-            ),
-        ),
-        grid=Grid(
-            thumbnails=maps[None],
-            layers=(0,),
-            stack=maps[None],
-            kv_heads=n_kv_heads,
-        ),
+        grid=replace(figure.grid, kv_heads=n_kv_heads) if figure.grid else None,
         settings=(
             f"{n_heads} query heads, {n_kv_heads} key/value heads, "
             f"mask: {trace.options['mask']}, seed {trace.options['seed']}"
         ),
         file_stem="attnviz_heads",
-        snippet=code and f"{code}print(trace.weights[0, head])\n",
     )
 
 
@@ -207,8 +185,3 @@ def heads_code(inputs_code: str, trace: av.Trace) -> str:
         f"trace.weights  # (batch, heads, queries, keys)\n"
         f'trace["key_heads"].tensor  # (batch, kv_heads, keys, head_dim)\n'
     )
-
-
-def _numbers(tensor: Any) -> Float32[np.ndarray, ...]:
-    """Example 0 of a tensor as float32."""
-    return tensor[0].float().cpu().numpy()

@@ -7,69 +7,19 @@ from jaxtyping import Bool
 
 import attnviz as av
 from attnviz.figures.axes import key_axis, numbered_axis, query_axis
-from attnviz.figures.figure import Accent, Axis, Figure, Panel, Scale, Selection
+from attnviz.figures.figure import Axis, Figure, Panel, Scale, Selection
+from attnviz.figures.step_words import ACCENTS, along, sides_of_weight, title
 
-TITLES = {
-    "inputs_tokens": "Token vectors",
-    "inputs_positions": "Position vectors",
-    "inputs": "Inputs X",
-    "context_tokens": "Context's token vectors",
-    "context_positions": "Context's position vectors",
-    "context": "Context C",
-    "query": "Queries Q = X·Wq",
-    "key": "Keys K = {c}·Wk",
-    "value": "Values V = {c}·Wv",
-    "query_heads": "Queries of head {h}",
-    "key_heads": "Keys of key/value head {g}",
-    "value_heads": "Values of key/value head {g}",
-    "query_rotated": "Queries, turned by position",
-    "key_rotated": "Keys, turned by position",
-    "scores": "Scores S = Q·Kᵀ",
-    "scaled": "Scaled scores",
-    "masked": "Masked scores",
-    "weights": "Weights A = softmax",
-    "heads": "Output of head {h}",
-    "concatenated": "Heads side by side",
-    "output": "Output O = A·V",
-    "W_q": "Query matrix Wq",
-    "W_k": "Key matrix Wk",
-    "W_v": "Value matrix Wv",
-    "W_o": "Output matrix Wo",
-}
-"""What each matrix is called above its picture; {c} is X or C, {h} and {g} number the heads."""
-
-ACCENTS: dict[str, Accent] = {
-    "query": "query",
-    "key": "key",
-    "value": "value",
-    "mask": "mask",
-    "output": "output",
-}
-
-CHANNELS = {
-    "feature": ("feature", "d_model"),
-    "channel": ("channel", "d_k"),
-    "value_channel": ("value channel", "d_v"),
-    "all_channel": ("channel, head by head", "H·d_k"),
-    "all_kv_channel": ("channel, head by head", "G·d_k"),
-    "all_value_channel": ("channel, head by head", "G·d_v"),
-    "all_output_channel": ("channel, head by head", "H·d_v"),
-}
-"""Axes whose places have numbers only: what runs along them, and the letter for how many."""
-
-MATRICES = {
-    "W_q": ("feature", "channel", "query"),
-    "W_k": ("feature", "channel", "key"),
-    "W_v": ("feature", "value_channel", "value"),
-    "W_o": ("all_output_channel", "feature", "output"),
-}
-"""Rows, columns and role of each weight matrix."""
+WALK = (
+    "scores", "scaled", "biased", "capped", "masked", "weights", "heads", "concatenated", "output",
+)  # fmt: skip
+"""What the player shows one after another: from the first score to the output."""
 
 
 def steps_figure(trace: av.Trace, *, head: int = 0, batch: int = 0) -> Figure:
     """Every step of a run as a matrix: one example, one head, then the weight matrices."""
     panels = [_step_panel(trace, step, head, batch) for step in trace.steps]
-    panels += [_matrix_panel(trace, name) for name in trace.parameters]
+    panels += [_weight_panel(trace, name, head) for name in trace.parameters]
     n_queries, n_keys = len(trace.query_tokens), len(trace.key_tokens)
     kind = "cross-attention" if trace.is_cross else "self-attention"
     return Figure(
@@ -80,6 +30,7 @@ def steps_figure(trace: av.Trace, *, head: int = 0, batch: int = 0) -> Figure:
             f"{'key' if n_keys == 1 else 'keys'}, each matrix with its shape."
         ),
         panels=tuple(panels),
+        walk=tuple(step.name for step in trace.steps if step.name in WALK),
         settings=settings_line(trace),
         file_stem=f"attnviz_{trace.variant}",
     )
@@ -117,9 +68,9 @@ def steps_table(trace: av.Trace) -> str:
     """Markdown: each step's shape in this run, its formula, and what happens there."""
     lines = ["| Step and shape | Formula | What happens |", "|---|---|---|"]
     for step in trace.steps:
-        title = _title(trace, step.name, 0).split(" = ")[0]
+        name = _title(trace, step.name, 0).split(" = ")[0]
         shape = _shape(trace, *_sides(step))
-        lines.append(f"| {title}: {shape} | ${step.formula}$ | {step.note} |")
+        lines.append(f"| {name}: {shape} | ${step.formula}$ | {step.note} |")
     return "\n".join(lines)
 
 
@@ -131,24 +82,34 @@ def cell_index(
 
 
 def _lead(trace: av.Trace, step: av.Step, head: int, batch: int) -> tuple[int, ...]:
-    if step.axes[1] == "head":
-        return batch, head
-    if step.axes[1] == "kv_head":
-        return batch, head * step.shape[1] // trace.dimensions["n_heads"]
-    return (batch,)
+    """Where the shown matrix lies in the step's tensor: the places on all but its last two axes."""
+    return tuple(
+        _place(trace, axis, size, head, batch)
+        for axis, size in zip(step.axes[:-2], step.shape[:-2], strict=True)
+    )
+
+
+def _place(trace: av.Trace, axis: str, size: int, head: int, batch: int) -> int:
+    """Of heads that several query heads share, the one that is read; of an unknown axis, 0."""
+    if axis in ("kv_head", "key_head"):
+        return head * size // trace.dimensions["n_heads"]
+    return min({"batch": batch, "head": head}.get(axis, 0), size - 1)
 
 
 def _step_panel(trace: av.Trace, step: av.Step, head: int, batch: int) -> Panel:
     lead = _lead(trace, step, head, batch)
+    drawn = {*trace.names, *trace.parameters}
     values = step.tensor[lead].detach().float().cpu().numpy()
     rows, cols = (_axis(trace, name, size) for name, size in _sides(step))
     blocked = _blocked(trace, head, batch) if step.name in ("masked", "weights") else None
     if step.name == "masked" and blocked is not None:
         values = np.where(blocked, np.float32(np.nan), values)
-    scale: Scale = "weight" if step.role == "weights" else "signed"
+    # An effective map is signed, and no probability: it has neither the colours nor the end of one.
+    shares = step.role == "weights" and trace.weights_kind == "softmax"
+    scale: Scale = "weight" if shares else "signed"
     return Panel(
         id=step.name,
-        title=_title(trace, step.name, lead[-1]),
+        title=_title(trace, step.name, head),
         values=values,
         rows=rows,
         cols=cols,
@@ -156,33 +117,42 @@ def _step_panel(trace: av.Trace, step: av.Step, head: int, batch: int) -> Panel:
         blocked=blocked,
         subtitle=_shape(trace, *_sides(step)),
         accent=ACCENTS.get(step.role, "plain"),
-        limit=1.0 if step.role == "weights" else _limit(trace, step, lead),
+        limit=1.0 if shares else _limit(trace, step, lead),
+        made_from=tuple(name for name in step.origin.sources if name in drawn),
     )
 
 
-def _matrix_panel(trace: av.Trace, name: str) -> Panel:
-    row_name, col_name, role = MATRICES[name]
-    values = trace.parameters[name].detach().float().cpu().numpy()
-    if "n_heads" in trace.dimensions and name != "W_o":
-        col_name = {"W_q": "all_channel", "W_k": "all_kv_channel", "W_v": "all_value_channel"}[name]
+def _weight_panel(trace: av.Trace, name: str, head: int) -> Panel:
+    """A weight as a matrix: a vector as one row, of a stack the head's own (or the first)."""
+    tensor = trace.parameters[name].detach().float().cpu()
+    tensor = tensor.reshape(1, -1) if tensor.ndim < 2 else tensor
+    while tensor.ndim > 2:
+        tensor = tensor[min(head, len(tensor) - 1)]
+    values = tensor.numpy()
+    row_name, col_name, accent = sides_of_weight(name, values.shape, trace.dimensions)
     sides = ((row_name, values.shape[0]), (col_name, values.shape[1]))
     rows, cols = (_axis(trace, *side) for side in sides)
     return Panel(
         id=name,
-        title=TITLES[name],
+        title=title(name),
         values=values,
         rows=rows,
         cols=cols,
         scale="signed",
         subtitle=_shape(trace, *sides),
-        accent=ACCENTS[role],
+        accent=accent,
     )
 
 
 def _title(trace: av.Trace, name: str, head: int) -> str:
     if name == "output" and "concatenated" in trace.names:
         return "Output Y"
-    return TITLES[name].format(c="C" if trace.is_cross else "X", h=head, g=head)
+    if name == "weights" and trace.weights_kind == "effective":
+        return "Effective map A"
+    step = trace[name]
+    own = step.axes[1] in ("head", "kv_head", "key_head")
+    group = _place(trace, step.axes[1], step.shape[1], head, 0) if own else head
+    return title(name, c="C" if trace.is_cross else "X", h=head, g=group)
 
 
 def _sides(step: av.Step) -> tuple[tuple[str, int], tuple[str, int]]:
@@ -190,18 +160,26 @@ def _sides(step: av.Step) -> tuple[tuple[str, int], tuple[str, int]]:
 
 
 def _axis(trace: av.Trace, name: str, size: int) -> Axis:
-    if name == "query":
-        return query_axis(trace)
-    if name == "key":
-        return key_axis(trace)
-    return numbered_axis(name, CHANNELS[name][0], size)
+    """The side of a panel: tokens where it runs along them, else numbered places."""
+    if size == _tokens(trace, name):
+        return query_axis(trace) if name == "query" else key_axis(trace)
+    return numbered_axis(name, along(name)[0], size)
 
 
-def _shape(trace: av.Trace, rows: tuple[str, int], cols: tuple[str, int]) -> str:
+def _shape(trace: av.Trace, *sides: tuple[str, int]) -> str:
     """ "6 × 8 (T × d_k)": the numbers, and the letters that formulas use for them."""
-    tokens = {"query": "T_q", "key": "T_k"} if trace.is_cross else {"query": "T", "key": "T"}
-    letters = (tokens.get(name) or CHANNELS[name][1] for name, _ in (rows, cols))
-    return f"{rows[1]} × {cols[1]} ({' × '.join(letters)})"
+    letters = []
+    for name, size in sides:
+        whose = f"T_{name[0]}" if trace.is_cross else "T"
+        letter = whose if size == _tokens(trace, name) else along(name)[1]
+        normalised = name == "value_channel" and size == trace.dimensions["v_head_dim"] + 1
+        letters.append(f"({letter} + 1)" if normalised else letter)
+    return f"{' × '.join(str(size) for _, size in sides)} ({' × '.join(letters)})"
+
+
+def _tokens(trace: av.Trace, axis: str) -> int | None:
+    """How many tokens stand along an axis of that name; None where it has no tokens."""
+    return {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}.get(axis)
 
 
 def _blocked(trace: av.Trace, head: int, batch: int) -> Bool[np.ndarray, "queries keys"] | None:
@@ -215,6 +193,6 @@ def _blocked(trace: av.Trace, head: int, batch: int) -> Bool[np.ndarray, "querie
 
 def _limit(trace: av.Trace, step: av.Step, lead: tuple[int, ...]) -> float | None:
     """Scaled and masked scores share one colour scale, so that the mask alone tells them apart."""
-    if step.name not in ("scaled", "masked"):
+    if step.name not in ("scaled", "masked") or "scaled" not in trace.names:
         return None
     return float(trace["scaled"].tensor[lead].detach().abs().max()) or None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from attnviz.errors import AttnvizError
@@ -47,18 +47,26 @@ class OwnInput:
         options = (f"{word}={value!r}" for word, value in self._options(d_model).items())
         return f"av.{function}({', '.join([first, *options])})"
 
+    def with_text(self, text: str) -> OwnInput:
+        """The same choices with another text."""
+        return replace(self, text=text)
+
     def _options(self, d_model: int) -> dict[str, Any]:
         options = {"d_model": d_model, "seed": self.seed, "positions": self.positions}
         return options if self.text is None else options | {"embedding": self.embedding}
 
 
-def own_input(default: str) -> OwnInput:
-    """Draw the controls and return what they choose."""
-    text, length, embedding = None, 0, "random"
-    source = controls.segment(
+def input_kind() -> str:
+    """Text or random vectors: the first of the controls, for a page that has it in sight."""
+    return controls.segment(
         "Input", ["text", "random"], key="input", help="A text of yours, or random vectors."
     )
-    if source == "text":
+
+
+def own_input(default: str, kind: str | None = None) -> OwnInput:
+    """Draw the controls and return what they choose; kind, where input_kind() is drawn already."""
+    text, length, embedding = None, 0, "random"
+    if (kind or input_kind()) == "text":
         text = controls.text("Text", key="text", default=default)
         embedding = controls.segment(
             "Embeddings",

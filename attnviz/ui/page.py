@@ -12,8 +12,8 @@ import streamlit as st
 
 from attnviz.errors import AttnvizError
 from attnviz.figures.vega import Spec
+from attnviz.ui import lessons
 
-_LESSONS = Path(__file__).parents[2] / "assets" / "lessons"
 _STYLE = Path(__file__).with_name("page.css")
 
 LARGEST_SENT = 2**53
@@ -29,6 +29,12 @@ CAUTIONS = {
     "equal_cache": "Equal cache is not equal quality: fewer bytes say nothing about what a model "
     "loses or keeps.",
     "no_ranking": "No table here is a universal ranking of speed: bytes are one part of it.",
+    "effective_map": "An effective map is signed and need not add up to 1: read it as how much of "
+    "each value the output holds. A cell also depends on later tokens that erased from the state.",
+    "untrained": "Nothing here is trained: random keys and fixed gates show the mechanics of "
+    "storing, not what a model makes of them.",
+    "measured_here": "Measured on this machine, now: another device, library or neighbour gives "
+    "other numbers. The slopes travel farther than the times.",
     "mla_not_gqa": "MLA is not GQA with a smaller number of groups: each head still gets its own "
     "keys and values, rebuilt from the shared latent.",
 }
@@ -68,7 +74,7 @@ def error(problem: AttnvizError | str) -> None:
 
 def lesson(word: str) -> None:
     """The lesson of a concept, from assets/lessons/<word>.md."""
-    st.markdown((_LESSONS / f"{word}.md").read_text(encoding="utf-8"))
+    st.markdown(lessons.markdown(word))
 
 
 def plain(text: str) -> None:

@@ -58,6 +58,42 @@ PAGES = (
         "Multi-head, grouped-query and multi-query attention on the same input.",
     ),
     Entry(
+        "variants",
+        "Variants",
+        "hub",
+        "Every attention mechanism on your input: its true map, steps, state, cost and code.",
+    ),
+    Entry(
+        "compare",
+        "Compare",
+        "compare",
+        "Two or three mechanisms on the same input: maps, differences, distances, cost.",
+    ),
+    Entry(
+        "recall",
+        "Recall",
+        "history",
+        "What softmax and fixed-size states remember of stored keys, measured.",
+    ),
+    Entry(
+        "hybrid",
+        "Hybrid stacks",
+        "layers",
+        "Layers with a state among layers with a cache: every map, every byte, every step's cost.",
+    ),
+    Entry(
+        "alignment",
+        "Alignment",
+        "translate",
+        "A recurrent translator of dates with attention, and one with a single fixed vector.",
+    ),
+    Entry(
+        "cost",
+        "Cost",
+        "timer",
+        "Time and memory against length, measured on this machine, with fitted exponents.",
+    ),
+    Entry(
         "inspect_model",
         "Inspect a model",
         "search",

@@ -136,7 +136,7 @@ def run(choices: Choices) -> Run:
         calls.append(_inputs_call(choices, first=False))
     sides = [getattr(av, function)(*args, **options) for function, args, options in calls]
     n_keys = sides[-1].length
-    mask, mask_code = _mask(choices, n_keys)
+    mask, mask_code = simple_mask(choices.mask, choices.size, n_keys)
     options: dict[str, Any] = {"head_dim": choices.head_dim, "seed": choices.seed}
     if not choices.scale:
         options["scale"] = False
@@ -175,34 +175,35 @@ def _inputs_call(choices: Choices, first: bool) -> tuple[str, tuple[Any, ...], d
 
 
 def _toggle_mask() -> None:
-    """No mask, or again the one that was there before."""
-    now = st.session_state.get("mask", "none")
-    if now == "none":
-        st.session_state["mask"] = st.session_state.get("lecture:mask", "causal")
-    else:
-        st.session_state["lecture:mask"], st.session_state["mask"] = now, "none"
+    """No mask, or again the one that was there before.
+
+    What is on now is remembered here: a second press may come before the browser knows of the
+    first, and then says of the control what was true before both.
+    """
+    before, on = st.session_state.get("lecture:mask", (st.session_state.get("mask", "none"), True))
+    if before == "none":
+        before, on = "causal", False
+    st.session_state["lecture:mask"] = before, not on
+    st.session_state["mask"] = "none" if on else before
 
 
-def _mask(choices: Choices, n_keys: int) -> tuple[Any, str]:
-    """The mask, and the Python that makes it."""
+def simple_mask(word: str, size: int, n_keys: int) -> tuple[Any, str]:
+    """The mask of that word of MASKS, and the Python that makes it."""
     from attnviz.masks import causal, padding, prefix, sliding_window
 
-    size = choices.size
     mask = {
         "none": lambda: None,
         "causal": causal,
         "window": lambda: causal() & sliding_window(size),
         "prefix": lambda: causal() | prefix(size),
         "padding": lambda: padding([max(n_keys - size, 0)]),
-    }[choices.mask]()
-    return mask, repr(mask)
+    }[word]()
+    return mask, re.sub(r"([a-z_]+)\(", r"av.masks.\1(", repr(mask))
 
 
 def _code(calls: list[Any], mask_code: str, options: dict[str, Any]) -> str:
     lines = ["import attnviz as av"]
     if mask_code != "None":
-        words = sorted(set(re.findall(r"[a-z_]+(?=\()", mask_code)))
-        lines.append(f"from attnviz.masks import {', '.join(words)}")
         options = {"mask": mask_code, **options}
     lines.append("")
     for name, (function, args, given) in zip(("x", "context"), calls, strict=False):

@@ -12,7 +12,8 @@ from attnviz.components.explorer.selection import read
 from attnviz.errors import AttnvizError
 from attnviz.figures import saturation
 from attnviz.figures.figure import Selection
-from attnviz.figures.steps import TITLES, cell_index, first_cell, steps_figure, steps_snippet
+from attnviz.figures.step_words import title
+from attnviz.figures.steps import cell_index, first_cell, steps_figure, steps_snippet
 from attnviz.ui import address, controls, page, selection
 
 if TYPE_CHECKING:
@@ -45,20 +46,20 @@ def explorer_of(trace: av.Trace, code: str) -> Selection:
     return chosen
 
 
-def arithmetic(trace: av.Trace, chosen: Selection) -> None:
+def arithmetic(trace: av.Trace, chosen: Selection, head: int = 0) -> None:
     """The formula of the chosen cell with its own numbers, or how to choose one."""
     if chosen.panel is None or chosen.row is None or chosen.col is None:
         st.markdown("Click any cell above: its arithmetic appears here.")
         return
     if chosen.panel not in trace.names:
         st.markdown(
-            f"**{TITLES[chosen.panel]}**: a weight. A model learns it; here it is drawn at random, "
+            f"**{title(chosen.panel)}**: a weight. A model learns it; here it is drawn at random, "
             f"fixed by the seed."
         )
         return
     from attnviz.variants.arithmetic import explain
 
-    place = cell_index(trace, chosen.panel, chosen.row, chosen.col)
+    place = cell_index(trace, chosen.panel, chosen.row, chosen.col, head=head)
     told = explain(trace, chosen.panel, place)
     st.text(told.sentence)  # it names tokens: plain text
     st.markdown(f"${told.latex}$")

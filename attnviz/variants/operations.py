@@ -65,6 +65,8 @@ def _shared(index: Index, source: Tensor, heads: int) -> Index:
 
 def given(trace: Trace, step: Step, index: Index) -> Expression:
     value = _number_at(step.tensor, index)
+    if step.axes[-2] not in ("query", "key"):
+        return Expression((Term((value,)),), "", "Given, not computed from the input.")
     who = _token(trace, step, index[-2])
     return Expression(
         (Term((value,)),), "", f"Component {index[-1]} of the vector of {who}: given, not computed."

@@ -110,11 +110,11 @@ def test_thumbnails_fill_their_own_scale() -> None:
     maps = np.zeros((1, 3, 2, 2), np.float32)
     maps[0, 0] = [[0.01, 0.0025], [0, np.nan]]
     maps[0, 1] = [[1, 0.25], [0, 0]]
-    small, large, empty = quantise(maps)[0]
+    small, large, empty = quantise(maps, False)[0]
     assert small.tolist() == [[255, 128], [0, 0]]
     assert large.tolist() == [[255, 128], [0, 0]]
     assert not empty.any()
-    signed = quantise(np.array([[[[-1.0, 0.0, 1.0]]]], np.float32))
+    signed = quantise(np.array([[[[-1.0, 0.0, 1.0]]]], np.float32), True)
     assert signed.ravel().tolist() == [1, 128, 255]
 
 
@@ -126,6 +126,8 @@ def test_thumbnails_fill_their_own_scale() -> None:
         (lambda a: Grid(np.zeros((2, 4, 3, 3), np.float32), (0,)), "2 layers but 1"),
         (lambda a: Grid(np.zeros((1, 4, 3, 3), np.float32), (0,), kv_heads=3), "shared evenly"),
         (lambda a: Panel("p", "", np.zeros((2, 1), np.float32), a, a), r"shape \(2, 1\)"),
+        (lambda a: Panel("p", "", np.zeros((1, 1), np.float32), a, a, grows_from=2), "grows from"),
+        (lambda a: Figure("", "", (), walk=("none",)), "only panels of"),
     ],
 )
 def test_a_figure_that_contradicts_itself_is_refused(make, says: str) -> None:

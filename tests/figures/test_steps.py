@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,18 +11,25 @@ import torch
 import attnviz as av
 from attnviz import masks
 from attnviz.figures.figure import Panel
-from attnviz.figures.steps import cell_index, settings_line, steps_figure
+from attnviz.figures.steps import cell_index, settings_line, steps_figure, steps_table
 
-X = av.random_inputs(5, 8, batch=2, seed=1)
-C = av.Inputs(av.random_inputs(3, 8, batch=2, seed=2).embeddings, ["a", "b", "a"])
+X = av.random_inputs(5, 16, batch=2, seed=1)
+C = av.Inputs(av.random_inputs(3, 16, batch=2, seed=2).embeddings, ["a", "b", "a"])
 
 RUNS = {
     "one head": av.run("scaled_dot_product", X, head_dim=6, v_head_dim=4, mask=masks.causal()),
     "cross": av.run("scaled_dot_product", X, context=C),
     "many heads": av.run("multi_head", X, n_heads=2, mask=masks.padding([5, 2])),
     "shared heads": av.run("grouped_query", X, n_heads=4, n_kv_heads=2, context=C),
-    "rotary": av.run("multi_head", av.random_inputs(4, 8, positions="rotary"), n_heads=2),
-    "sinusoidal": av.run("scaled_dot_product", av.random_inputs(4, 8, positions="sinusoidal")),
+    "rotary": av.run("multi_head", av.random_inputs(4, 16, positions="rotary"), n_heads=2),
+    "sinusoidal": av.run("scaled_dot_product", av.random_inputs(4, 16, positions="sinusoidal")),
+}
+
+
+RECURRENT = {
+    name: av.run(name, X, n_heads=2)
+    for name, variant in av.variants.VARIANTS.items()
+    if variant.recurrence is not None
 }
 
 
@@ -54,6 +63,48 @@ def test_a_panel_shows_the_cells_that_cell_index_finds(trace: av.Trace) -> None:
             shown = float(panel.values[row, col])
             hidden = panel.blocked is not None and bool(panel.blocked[row, col])
             assert shown == value or (hidden and name == "masked" and np.isnan(shown))
+
+
+@pytest.mark.parametrize("name", av.variants.names())
+def test_any_registered_variant_is_drawn_whole(name: str) -> None:
+    """Whatever steps and weights it has: each is a panel, named, with its own numbers."""
+    trace = av.run(name, X)
+    figure = steps_figure(trace, batch=1)
+    assert [panel.id for panel in figure.panels] == [*trace.names, *trace.parameters]
+    for panel in figure.panels:
+        assert panel.title
+        assert panel.title[0].isupper()
+        tensor = trace.tensor(panel.id).float().flatten()
+        assert np.isin(panel.values[np.isfinite(panel.values)], tensor.numpy()).all()
+    assert len(steps_table(trace).splitlines()) == len(trace.steps) + 2
+
+
+def test_a_step_and_a_weight_that_nobody_has_named_are_drawn() -> None:
+    made = torch.arange(2 * 3 * 4 * 5.0).reshape(2, 3, 4, 5)
+    step = av.Step("new_thing", made, ("batch", "block", "query", "place"), formula="N")
+    base = RUNS["one head"]
+    weights = {"W_new": torch.ones(16, 3), "bias": torch.ones(7), "stack": torch.ones(2, 3, 4)}
+    trace = replace(base, steps=(*base.steps, step), parameters=weights)
+    panels = by_id(trace)
+    assert panels["new_thing"].title == "New thing"
+    assert panels["new_thing"].subtitle == "4 × 5 (query × place)"
+    assert np.array_equal(panels["new_thing"].values, made[0, 0].numpy())
+    assert panels["W_new"].subtitle == "16 × 3 (d_model × column)"
+    assert panels["bias"].values.shape == (1, 7)
+    assert panels["stack"].values.shape == (3, 4)
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_numbers_of_a_head_and_token_are_a_strip_of_heads(name: str) -> None:
+    panel = by_id(RECURRENT[name], head=1)["state_norm"]
+    assert panel.subtitle == "2 × 5 (H × T)"
+    assert np.array_equal(panel.values, RECURRENT[name]["state_norm"].tensor[0].numpy())
+
+
+def test_an_effective_map_is_signed_and_a_softmax_is_not() -> None:
+    map_ = by_id(RECURRENT["delta_rule"], head=1)["weights"]
+    assert (map_.scale, map_.limit, map_.title) == ("signed", None, "Effective map A")
+    assert by_id(RUNS["many heads"])["weights"].scale == "weight"
 
 
 def test_shared_heads_show_the_head_that_is_read() -> None:

@@ -92,6 +92,7 @@ def take_apart(figure: Figure, heads: Mapping[tuple[int, int], Part] | None = No
         "settings": figure.settings,
         "fileStem": figure.file_stem,
         "snippet": figure.snippet,
+        "walk": list(figure.walk),
         "accents": {name: list(pair) for name, pair in palette.ACCENTS.items()},
         "palettes": {
             "sequential": [arrays.add(palette.sequential(dark)) for dark in (False, True)],
@@ -105,7 +106,7 @@ def take_apart(figure: Figure, heads: Mapping[tuple[int, int], Part] | None = No
         "panels": [_panel(panel, arrays, axes) for panel in figure.panels],
         "axes": axes.entries,
         "lists": axes.lists,
-        "grid": None if figure.grid is None else _grid(figure.grid, arrays),
+        "grid": None if figure.grid is None else _grid(figure, figure.grid, arrays),
         "parts": [
             {"layer": layer, "head": head, **part_entry(part, arrays)}
             for (layer, head), part in (heads or {}).items()
@@ -131,15 +132,15 @@ def pack(figure: Figure, selection: Selection | None = None, push: int = 0) -> b
     return take_apart(figure).joined(selection or Selection(), push)
 
 
-def quantise(thumbnails: np.ndarray) -> np.ndarray:
+def quantise(thumbnails: np.ndarray, signed: bool) -> np.ndarray:
     """uint8 thumbnails for the eye: each on its own scale, the square root of |value| / largest.
 
-    Where any value is negative, 128 is 0 and the two signs go to the two sides.
+    Signed, 128 is 0 and the two signs go to the two sides.
     """
     finite = np.nan_to_num(thumbnails, nan=0.0, posinf=0.0, neginf=0.0)
     largest = np.abs(finite).max(axis=(-2, -1), keepdims=True, initial=0.0)
     part = np.sqrt(np.abs(finite) / np.where(largest > 0, largest, 1))
-    if (finite < 0).any():
+    if signed:
         return (128 + np.sign(finite) * part * 127).round().astype(np.uint8)
     return (part * 255).round().astype(np.uint8)
 
@@ -191,16 +192,21 @@ def _panel(panel: Panel, arrays: Arrays, axes: _Axes) -> dict[str, Any]:
         "blocked": None if panel.blocked is None else arrays.add(panel.blocked.astype(np.uint8)),
         "block": panel.block,
         "tops": None if panel.tops is None else arrays.add(np.asarray(panel.tops, np.float32)),
+        "madeFrom": list(panel.made_from),
+        "growsFrom": panel.grows_from,
     }
 
 
-def _grid(grid: Grid, arrays: Arrays) -> dict[str, Any]:
+def _grid(figure: Figure, grid: Grid, arrays: Arrays) -> dict[str, Any]:
+    # A signed map without a negative cell keeps the colours of its kind.
+    signed = figure.panels[0].scale == "signed" if figure.panels else False
+    signed = signed or bool((grid.thumbnails < 0).any())
     return {
         "layers": list(grid.layers),
         "heads": grid.thumbnails.shape[1],
         "kvHeads": grid.kv_heads,
-        "signed": bool((grid.thumbnails < 0).any()),
-        "thumbnails": arrays.add(quantise(grid.thumbnails)),
+        "signed": signed,
+        "thumbnails": arrays.add(quantise(grid.thumbnails, signed)),
         "metrics": [
             {"name": name, "values": arrays.add(np.asarray(values, np.float32))}
             for name, values in grid.metrics.items()

@@ -1,0 +1,1 @@
+"""What attention costs: counted from one run's tensors, and measured against length."""

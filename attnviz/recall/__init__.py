@@ -1,0 +1,1 @@
+"""What mixers remember: keys and values stored, then asked for again, without any training."""

@@ -1,0 +1,185 @@
+"""The controls of one variant, made from what the registry says that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from attnviz.figures.heads import divisors
+from attnviz.figures.maps import run_code
+from attnviz.ui import address, controls
+from attnviz.ui.folded import Folded
+from attnviz.ui.own_input import LONGEST, OwnInput, input_kind, own_input
+from attnviz.ui.step_controls import MASKS, SECOND_TEXT, simple_mask
+
+if TYPE_CHECKING:
+    import attnviz as av
+    from attnviz.variants import Variant
+
+WIDTH = 64
+TEXT = "The cat sat on the mat"
+HEADS = (1, 2, 4, 8, 16)
+SHARED = ("n_kv_heads", "n_key_heads")
+MAIN = ("n_kv_heads", "n_heads", "head_dim")
+"""Which dimension is the main choice of a variant without options of its own."""
+WORDS = {
+    "n_heads": "Query heads",
+    "n_kv_heads": "Key/value heads",
+    "n_key_heads": "Key heads",
+    "head_dim": "d_k: channels of a head",
+    "v_head_dim": "d_v: value channels",
+    "beta_max": "Largest write strength β",
+    "n_layers": "Layers of the model",
+    "layer": "Layer of the model",
+    "feature_map": "Feature map φ",
+    "gate": "Gate",
+}
+_TAKEN = ("layer", "head", "row", "col", "panel", "tab", "mask", "seed", "text", "input")
+"""Query keys that say something else."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One thing that a variant takes: an option by its words, or a dimension by its number."""
+
+    word: str
+    default: Any  # of a dimension: None where it follows from the others
+    values: tuple[Any, ...] = ()  # of an option
+
+    @property
+    def key(self) -> str:
+        return f"{self.word}_" if self.word in _TAKEN else self.word
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What to run a variant on, and with what."""
+
+    name: str
+    source: OwnInput
+    cross: str | None  # the text that answers; None: self-attention
+    mask: str
+    size: int  # of the window, the prefix or the padding
+    given: Mapping[str, Any]
+
+
+def settings_of(variant: Variant) -> list[Setting]:
+    """All that a variant takes, its main choice first."""
+    options = [Setting(word, values[0], values) for word, values in variant.options.items()]
+    sizes = [
+        Setting(word, None if parameter.default is parameter.empty else parameter.default)
+        for word, parameter in signature(variant.dimensions).parameters.items()
+        if word != "d_model"
+    ]
+    main = next((word for word in MAIN if any(size.word == word for size in sizes)), "")
+    return options + sorted(sizes, key=lambda size: size.word != main)
+
+
+def chosen_variant() -> Variant:
+    """The variant that the control below says, for the title above it."""
+    from attnviz.variants import VARIANTS
+
+    address.seed("variant", {word: word for word in VARIANTS}.get, next(iter(VARIANTS)))
+    return VARIANTS.get(str(st.session_state["variant"]), next(iter(VARIANTS.values())))
+
+
+def variant_controls(variant: Variant) -> Choices:
+    """Draw the controls: variant, input and main choice in sight, the rest folded."""
+    from attnviz.variants import VARIANTS
+
+    main, *others = settings_of(variant)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        with st.container(width=280):
+            controls.pick(
+                "Variant", list(VARIANTS), key="variant", show=lambda word: VARIANTS[word].title
+            )
+        kind = input_kind()
+        front = st.container(width="content")
+        more = Folded("Text, heads, seed")
+    with more:
+        given = {setting.word: _ask(setting, {}) for setting in _heads_first(others)}
+        others_given = {word: value for word, value in given.items() if value is not None}
+        mask, size, cross = "none", 2, None
+        if variant.recurrence is None:
+            mask = controls.pick(
+                "Mask", list(MASKS), key="mask", default="causal", show=lambda word: MASKS[word]
+            )
+            if mask in ("window", "prefix", "padding"):
+                size = controls.number(
+                    f"{mask.capitalize()} (keys)", 1, LONGEST, key=mask, default=2
+                )
+            if kind == "text" and controls.toggle("Cross-attention", key="cross"):
+                cross = controls.text("Text that answers", key="text2", default=SECOND_TEXT)
+        source = own_input(TEXT, kind)
+    with front:
+        chosen = _ask(main, others_given)
+    given = others_given | ({} if chosen is None else {main.word: chosen})
+    _forget([setting.key for other in VARIANTS.values() for setting in settings_of(other)], variant)
+    return Choices(variant.name, source, cross, mask, size, given)
+
+
+def _heads_first(settings: list[Setting]) -> list[Setting]:
+    return sorted(settings, key=lambda setting: setting.word != "n_heads")
+
+
+def _ask(setting: Setting, given: Mapping[str, Any]) -> Any:
+    """The value chosen; None where it is left to follow from the others."""
+    word, key = setting.word, setting.key
+    label = WORDS.get(word, word.replace("_", " ").capitalize())
+    if setting.values:
+        ask = controls.segment if len(setting.values) <= 4 else controls.pick
+        return ask(label, list(setting.values), key=key, default=setting.default)
+    if word == "n_heads":
+        return controls.ladder(label, HEADS, key=key, default=setting.default or 4)
+    if word in SHARED:
+        fitting = divisors(given.get("n_heads", st.session_state.get("n_heads", 4)))
+        wanted = setting.default if setting.default in fitting else fitting[-1]
+        return controls.ladder(label, fitting, key=key, default=wanted)
+    if setting.default is None:
+        value = controls.number(
+            label, 0, WIDTH, key=key, default=0, help="0: follows from the other sizes."
+        )
+        return value or None
+    return controls.number(label, 1, max(100, setting.default), key=key, default=setting.default)
+
+
+def _forget(keys: list[str], variant: Variant) -> None:
+    """Leave no word in the address about what this variant does not take."""
+    own = {setting.key for setting in settings_of(variant)}
+    foreign = set(keys) - own | ({"mask", "cross"} if variant.recurrence is not None else set())
+    for key in foreign:
+        address.write(key, None)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trace, how its inputs were made, and the Python that makes it."""
+
+    trace: av.Trace
+    notes: tuple[str, ...]
+    code: str
+
+
+def run(choices: Choices) -> Run:
+    """Compute the variant. Raises AttnvizError in a sentence that can be shown."""
+    import attnviz as av
+
+    source = choices.source
+    x = source.inputs(WIDTH)
+    made = {"x": source.code(WIDTH)}
+    context = None
+    if choices.cross is not None:
+        second = source.with_text(choices.cross)
+        context, made["context"] = second.inputs(WIDTH), second.code(WIDTH)
+    mask, mask_code = simple_mask(choices.mask, choices.size, (context or x).length)
+    options = {"seed": source.seed, **choices.given}
+    written = {word: repr(value) for word, value in options.items()}
+    if mask is not None:
+        options |= {"mask": mask, "empty_rows": "zero"}
+        written |= {"mask": mask_code, "empty_rows": "'zero'"}
+    trace = av.run(choices.name, x, context=context, **options)
+    return Run(trace, x.notes, run_code(made, choices.name, written))

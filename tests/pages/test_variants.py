@@ -1,0 +1,124 @@
+"""The Variants page: one template for whatever the registry holds."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import attnviz as av
+from attnviz.ui.page import CAUTIONS
+from attnviz.ui.variant_panels import SECTIONS
+from tests.components.test_payload import unpack
+
+PAGE = Path(__file__).parents[2] / "pages" / "variants.py"
+NAMES = av.variants.names()
+STATEFUL = [word for word in NAMES if av.variants.find(word).recurrence is not None]
+
+pytestmark = pytest.mark.models  # the tokenizer is SmolLM2's
+
+
+def open_page(**query: str) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    for word, value in query.items():
+        app.query_params[word] = value
+    app.session_state["more"] = True  # what is folded is open
+    app.run()
+    assert not app.exception
+    return app
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(element.value for element in [*app.markdown, *app.text])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_variant_draws_the_map_that_its_code_computes(name: str) -> None:
+    header, arrays = unpack(open_page(variant=name).get("bidi_component")[0].proto.bytes)
+    names: dict = {"head": 0}
+    exec(compile(header["snippet"], "snippet", "exec"), names)
+    trace = names["trace"]
+    shown = arrays[header["panels"][0]["values"]]
+    assert np.array_equal(shown, trace.weights[0, 0].numpy())
+    signed = trace.weights_kind == "effective"
+    assert header["panels"][0]["scale"] == ("signed" if signed else "weight")
+    assert header["grid"] is None or header["grid"]["signed"] == signed
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("tab", SECTIONS)
+def test_every_part_of_every_variant_opens(name: str, tab: str) -> None:
+    app = open_page(variant=name, tab=tab)
+    assert not any("could not be done" in block.value for block in app.markdown)
+    mounts = len(app.get("bidi_component"))
+    drawn = tab == "steps" or (tab == "state" and name in STATEFUL)
+    assert mounts == 1 + drawn, "what is not looked at is not made"
+
+
+def test_an_effective_map_is_told_to_be_none_of_a_probability() -> None:
+    words = texts(open_page(variant="delta_rule"))
+    assert "exact effective map of head 0" in words
+    assert CAUTIONS["effective_map"] in words
+    words = texts(open_page(variant="multi_head", mask="causal"))
+    assert "rows add up to 1." in words
+    assert CAUTIONS["effective_map"] not in words
+
+
+def test_the_main_choice_and_folded_ones_reach_the_run() -> None:
+    app = open_page(variant="linear", feature_map="relu", n_heads="2", tab="code", seed="3")
+    code = app.code[0].value
+    assert "feature_map='relu'" in code
+    assert "n_heads=2" in code
+    assert "def feature_map" in app.code[1].value
+    app.segmented_control(key="feature_map").set_value("exp").run()
+    assert "feature_map='exp'" in app.code[0].value
+
+
+def test_another_variant_leaves_nothing_of_the_last_in_the_address() -> None:
+    app = open_page(variant="linear", feature_map="relu")
+    app.selectbox(key="variant").set_value("retention").run()
+    assert not app.exception
+    assert "feature_map" not in app.query_params
+    assert app.query_params["variant"] in ("retention", ["retention"])
+
+
+@pytest.mark.parametrize(
+    "query", [{"variant": "no_such"}, {"head": "99", "layer": "0"}, {"t": "999"}, {"tab": "none"}]
+)
+def test_hostile_values_in_a_link_fall_back(query: dict[str, str]) -> None:
+    assert "of head 0" in texts(open_page(**query))
+
+
+def test_a_variant_with_a_state_shows_what_a_token_changed() -> None:
+    app = open_page(variant="gated_delta_rule", tab="state", t="2")
+    header, arrays = unpack(app.get("bidi_component")[1].proto.bytes)
+    panel = {one["id"]: arrays[one["values"]] for one in header["panels"]}
+    made = panel["kept"] - panel["erased"] + panel["written"]
+    assert np.allclose(made, panel["after"], atol=1e-5)
+    assert "Token 2" in texts(app)
+
+
+def test_cross_attention_and_masks_where_they_apply() -> None:
+    app = open_page(variant="multi_head", cross="true", mask="none", tab="code")
+    assert "context=context" in app.code[0].value
+    assert not [box for box in open_page(variant="mamba2").selectbox if box.key == "mask"]
+
+
+def test_what_cannot_be_run_is_a_sentence() -> None:
+    app = open_page(variant="lightning", layer_="90")
+    assert any("layer must be at most n_layers" in text.value for text in app.text)
+
+
+@pytest.mark.parametrize("name", ["multi_head", "delta_rule"])
+def test_a_changed_control_is_answered_quickly_at_64_tokens(name: str) -> None:
+    """The script alone; the browser adds its own share (tests/benchmarks/control_latency.py)."""
+    app = open_page(variant=name, input="random", length="64")
+    taken = []
+    for seed in (1, 2, 3):
+        begun = time.perf_counter()
+        app.number_input(key="seed").set_value(seed).run()
+        taken.append(time.perf_counter() - begun)
+    assert min(taken) < 0.3, taken
