@@ -15,6 +15,11 @@ WEIGHT_BYTES = 16
 """A weight at its peak: drawn in float64, and once more while blocks are joined and cast."""
 
 
+def n_maps(sizes: Mapping[str, int]) -> int:
+    """One a head, or one a channel where a variant works by channel."""
+    return sizes.get("n_channels", sizes.get("n_heads", 1))
+
+
 def require_room(asking: Inputs, answering: Inputs, n_heads: int, dtype: torch.dtype) -> None:
     """Raise TooLargeError if keeping every map of the run would take more than there is."""
     batch, n_queries, n_keys = asking.embeddings.shape[0], asking.length, answering.length
