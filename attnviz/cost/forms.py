@@ -94,7 +94,8 @@ def forms() -> dict[str, Form]:
             made.append(Form(word, "sdpa", f"{title}, fused kernel", False, _fused))
         else:
             made.append(Form(word, "reference", f"{title}, whole layer, every step kept", True))
-            made.append(Form(word, fast, f"{title}, whole layer, {fast}", False))
+            if fast:
+                made.append(Form(word, fast, f"{title}, whole layer, {fast}", False))
     return {form.word: form for form in made}
 
 
