@@ -33,7 +33,7 @@ _HOMES = {
     "capture": "attnviz.models",
     "Capture": "attnviz.models",
 }
-_MODULES = ("figures", "kv_cache", "masks", "metrics", "models", "variants")
+_MODULES = ("figures", "hybrid", "kv_cache", "masks", "metrics", "models", "variants")
 
 __all__ = [*_HOMES, *_MODULES]
 
@@ -51,7 +51,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from attnviz import figures, kv_cache, masks, metrics, models, variants
+    from attnviz import figures, hybrid, kv_cache, masks, metrics, models, variants
     from attnviz.errors import AttnvizError
     from attnviz.inputs import Inputs, random_inputs, text_inputs
     from attnviz.models import Capture, capture, from_transformers, load_model

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -34,15 +36,44 @@ def rotary_tables(
 
 
 def apply_rotary(
-    x: Float[Tensor, "*batch length head_dim"], base: float = 10000.0
+    x: Float[Tensor, "*batch length head_dim"],
+    base: float = 10000.0,
+    frequencies: Float[Tensor, " half"] | None = None,
 ) -> Float[Tensor, "*batch length head_dim"]:
     """Turn row t of x by the angles of position t; lengths and dot products at equal distance stay.
 
-    Acts on queries and keys, never on values.
+    Acts on queries and keys, never on values. frequencies: other than those of the base.
     """
-    cos, sin = (table.to(x) for table in rotary_tables(x.shape[-2], x.shape[-1], base))
+    if frequencies is None:
+        cos, sin = rotary_tables(x.shape[-2], x.shape[-1], base)
+    else:
+        angles = torch.arange(x.shape[-2], dtype=torch.float64)[:, None] * frequencies
+        cos, sin = angles.cos().repeat(1, 2), angles.sin().repeat(1, 2)
+    cos, sin = cos.to(x), sin.to(x)
     first, second = x.chunk(2, dim=-1)
     return x * cos + torch.cat([-second, first], dim=-1) * sin
+
+
+def yarn_frequencies(
+    head_dim: int, factor: float, base: float = 10000.0, original_length: int = 4096
+) -> Float[Tensor, " half"]:
+    """Angles a token of each pair, for a context `factor` times as long as in training.
+
+    Peng et al. 2023, YaRN, section 3.2 (arXiv:2309.00071): pairs that turn 32 times or more within
+    original_length tokens keep their speed, those that turn once or less are slowed by the factor,
+    and those between are blended. In float64.
+    """
+    _require_even(head_dim, "head_dim", "Rotary positions turn channels in pairs")
+
+    def pair(turns: int) -> float:
+        """The pair that turns so often within the original length."""
+        return head_dim * math.log(original_length / (turns * 2 * math.pi)) / (2 * math.log(base))
+
+    first, last = max(math.floor(pair(32)), 0), min(math.ceil(pair(1)), head_dim - 1)
+    place = torch.arange(head_dim // 2, dtype=torch.float64)
+    slowed = ((place - first) / max(last - first, 1e-3)).clamp(0, 1)
+    frequencies = base ** (-2 * place / head_dim)
+    return frequencies * (1 - slowed) + frequencies / factor * slowed
 
 
 def _angles(length: int, channels: int, base: float) -> Tensor:

@@ -4,7 +4,8 @@ import streamlit as st
 
 from attnviz.components.explorer import explorer
 from attnviz.figures import capture as figures
-from attnviz.models import catalog, recorded
+from attnviz.figures.written import written_figure
+from attnviz.models import catalog, recorded, written
 from attnviz.ui import device_note, page, selection
 from attnviz.ui.pages import PAGES
 
@@ -28,6 +29,15 @@ figure = figures.capture_figure(recording, chosen.layer, chosen.head)
 selection.keep(explorer(figure, key="home", selection=chosen), default=FIRST_LOOK)
 st.text(recording.caption)
 page.caution("not_explanation")
+
+st.subheader("How it writes", anchor=False)
+st.markdown(
+    "Each word that the model writes becomes one more row, which looks back at all that stands "
+    "there by then. Where a word comes again, this head finds what followed it the first time."
+)
+generation = written.load("smollm2-135m")
+explorer(written_figure(generation), key="generation")
+st.text(generation.caption)
 
 st.subheader("Where to go", anchor=False)
 for first in range(1, len(PAGES), 2):  # by rows, so that a phone shows them in order

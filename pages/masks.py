@@ -21,11 +21,8 @@ choices = mask_controls()
 
 try:
     with page.loading():
-        from attnviz.masks.choice import Sizes, choose
-
         inputs = choices.source.inputs(WIDTH)
-        sizes = Sizes(choices.window, choices.prefix, max(inputs.length - choices.filler, 0))
-        mask = choose(choices.families, sizes, join=choices.join, invert=choices.invert)
+        mask = choices.mask(inputs.length)
         seed = choices.source.seed
         unmasked = av.run("scaled_dot_product", inputs, seed=seed)
         masked = av.run("scaled_dot_product", inputs, mask=mask, seed=seed, empty_rows="zero")

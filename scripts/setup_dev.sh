@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What the tests need beyond the app: the tools of requirements-dev.txt, TypeScript to check the
-# types in the JavaScript's comments, axe-core to find what shuts readers out, a Chromium for the
-# browser tests (any Chromium or Chrome named by ATTNVIZ_CHROMIUM does), and fonts that can show
-# Chinese, Hebrew and emoji. Missing ones are installed with apt where that is possible.
+# types in the JavaScript's comments, axe-core to find what shuts readers out, independent
+# implementations to compare with, a Chromium for the browser tests (any Chromium or Chrome named
+# by ATTNVIZ_CHROMIUM does), and fonts that can show Chinese, Hebrew and emoji. Missing ones are installed with apt where that is possible.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh
@@ -14,6 +14,13 @@ source scripts/steps.sh
 tools() {
   say "Installing the packages of requirements-dev.txt"
   "$VENV/bin/python" -m pip --disable-pip-version-check install -q -r requirements-dev.txt
+}
+
+oracles() {
+  say "Installing the packages of requirements-oracles.txt"
+  rm -rf "$VENV/oracles"
+  "$VENV/bin/python" -m pip --disable-pip-version-check install -q --no-deps \
+    --target "$VENV/oracles" -r requirements-oracles.txt
 }
 
 # from_npm FOLDER PACKAGE@VERSION: into a folder of its own in the environment.
@@ -49,6 +56,7 @@ fonts() {
 }
 
 step tools "$(print_of requirements-dev.txt)" tools
+step oracles "$(print_of requirements-oracles.txt)" oracles
 step typescript "$TYPESCRIPT" from_npm typescript "typescript@$TYPESCRIPT"
 step axe "$AXE" from_npm axe "axe-core@$AXE"
 step browser "${ATTNVIZ_CHROMIUM:-found}" browser

@@ -19,7 +19,7 @@ ROWS = (
     ("components",),
     ("jobs",),
     ("figures",),
-    ("cost", "recall"),
+    ("cost", "hybrid", "recall"),
     ("variants", "models", "metrics", "kv_cache", "inputs", "input_checks", "embeddings"),
     ("masks", "trace", "positions"),
     ("errors", "settings", "device", "progress", "seeded"),

@@ -78,6 +78,9 @@ class Panel:
     value_name: str = ""  # what one cell is called; "" means weight or value, by the scale
     block: int = 1
     tops: Float32[np.ndarray, " rows"] | None = None
+    made_from: tuple[str, ...] = ()  # ids of the panels that it was computed from, in order
+    grows_from: int | None = None
+    """Of a text that a model wrote: how many tokens stood there before the first written one."""
 
     def __post_init__(self) -> None:
         sides = (len(self.rows.labels), len(self.cols.labels))
@@ -96,6 +99,13 @@ class Panel:
             raise AttnvizError(
                 f"Panel {self.id!r} has values of shape {self.values.shape} but labels for "
                 f"{expected}."
+            )
+        if self.grows_from is not None and not (
+            self.block == 1 and sides[0] == sides[1] and 0 < self.grows_from <= sides[0]
+        ):
+            raise AttnvizError(
+                f"Panel {self.id!r} grows from {self.grows_from} tokens; expected a square map, "
+                f"sent whole, and 1 to {min(sides)} tokens."
             )
         if self.blocked is not None and self.blocked.shape != expected:
             raise AttnvizError(
@@ -163,6 +173,11 @@ class Look:
     lines: Lay = "columns"  # how the two texts that lines join are laid out
     reading: Reading = "from"  # in the text: what a query attends to, or who attends to a key
     hide: tuple[Hidden, ...] = ()
+    at: int | None = None  # the step of the figure's walk that is shown; None: all of it
+    zoom: tuple[float, float, float] | None = None
+    """What of the maps is in sight: how many times larger than the whole, the first drawn row and
+    column, which may be cut. None: all."""
+    zoomed: str = ""  # the panel that it is of, and of those with the same axes; "": the first
 
 
 @dataclass(frozen=True)
@@ -190,11 +205,19 @@ class Figure:
     snippet: str = ""
     """Python that computes these numbers and prints them. Where there is a grid it may use the
     true `layer` and the `head`, which the reader chooses and which are set before it."""
+    walk: tuple[str, ...] = ()
+    """Ids of panels to be played one after another, each beside what it was made from. Of a panel
+    that grows there is none to name: it plays a token at a time."""
 
     def __post_init__(self) -> None:
         ids = [panel.id for panel in self.panels]
         if len(set(ids)) != len(ids):
             raise AttnvizError(f"Panel ids must differ; got {ids}.")
+        named = {*self.walk, *(source for panel in self.panels for source in panel.made_from)}
+        if not named <= set(ids):
+            raise AttnvizError(
+                f"The walk and the sources name {sorted(named)}; expected only panels of {ids}."
+            )
         stack = self.grid.stack if self.grid else None
         if stack is not None:
             shape = self.panels[0].values.shape if self.panels else None
@@ -203,3 +226,13 @@ class Figure:
                     f"The stack's maps have shape {stack.shape[2:]}, so the first panel must too; "
                     f"it has {shape}."
                 )
+
+    @property
+    def n_steps(self) -> int:
+        """Steps that the player has for it; 0 where there is nothing to play."""
+        if self.walk:
+            return len(self.walk)
+        first = self.panels[0] if self.panels else None
+        if first is None or first.grows_from is None:
+            return 0
+        return len(first.rows.labels) - first.grows_from + 1

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import zipfile
 from typing import Any
 
 import numpy as np
+
+from attnviz.figures.capture import OVERVIEW_SIDE
+from attnviz.figures.figure import Axis
+from attnviz.figures.parts import Request, Source
 
 
 def to_npz(capture: Any, layer: int, head: int) -> bytes:
@@ -43,3 +48,58 @@ def to_csv(capture: Any, layer: int, head: int) -> str:
     for name, row in zip(names, weights, strict=True):
         writer.writerow([name, *(np.format_float_positional(value) for value in row)])
     return buffer.getvalue()
+
+
+def whole_npz(source: Source, layer: int, head: int, rows: Axis, cols: Axis) -> bytes:
+    """A whole map, exactly, as an NPZ that loads with allow_pickle=False: the names of what the
+    browser writes of a short one.
+
+    Arrays: values (T_q, T_k) float32, masked (T_q, T_k) bool, rows and cols (positions),
+    row_tokens and col_tokens. It is asked of source and compressed a band of rows at a time, so
+    that a map of hundreds of megabytes is never whole in memory. Raises what source raises.
+    """
+    shape = (len(rows.labels), len(cols.labels))
+    few = {
+        "rows": np.arange(shape[0], dtype=np.int32),
+        "cols": np.arange(shape[1], dtype=np.int32),
+        "row_tokens": np.array(rows.labels, dtype=np.str_),
+        "col_tokens": np.array(cols.labels, dtype=np.str_),
+    }
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, array in few.items():
+            with archive.open(f"{name}.npy", "w") as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+        # One after the other: a zip takes one file at a time, and the two are asked for together.
+        masked = []
+        with archive.open("values.npy", "w", force_zip64=True) as file:
+            _header(file, "<f4", shape)
+            for start in range(0, shape[0], OVERVIEW_SIDE):
+                values, blocked = _band(source, layer, head, start, shape)
+                file.write(values.astype("<f4").tobytes())
+                masked.append(np.packbits(blocked, axis=1))
+        with archive.open("masked.npy", "w", force_zip64=True) as file:
+            _header(file, "|b1", shape)
+            for bits in masked:
+                file.write(np.unpackbits(bits, axis=1, count=shape[1]).astype(bool).tobytes())
+    return buffer.getvalue()
+
+
+def _header(file: Any, kind: str, shape: tuple[int, int]) -> None:
+    said = {"descr": kind, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, said)
+
+
+def _band(
+    source: Source, layer: int, head: int, start: int, shape: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """OVERVIEW_SIDE whole rows of a map, or as many as there are, in parts that source gives."""
+    rows = (start, min(start + OVERVIEW_SIDE, shape[0]))
+    parts = [
+        source(Request(layer, head, rows, (left, min(left + OVERVIEW_SIDE, shape[1]))))
+        for left in range(0, shape[1], OVERVIEW_SIDE)
+    ]
+    return (
+        np.concatenate([part.values for part in parts], axis=1),
+        np.concatenate([part.blocked for part in parts], axis=1),
+    )

@@ -10,6 +10,11 @@ from attnviz.figures.axes import key_axis, numbered_axis, query_axis
 from attnviz.figures.figure import Axis, Figure, Panel, Scale, Selection
 from attnviz.figures.step_words import ACCENTS, along, sides_of_weight, title
 
+WALK = (
+    "scores", "scaled", "biased", "capped", "masked", "weights", "heads", "concatenated", "output",
+)  # fmt: skip
+"""What the player shows one after another: from the first score to the output."""
+
 
 def steps_figure(trace: av.Trace, *, head: int = 0, batch: int = 0) -> Figure:
     """Every step of a run as a matrix: one example, one head, then the weight matrices."""
@@ -25,6 +30,7 @@ def steps_figure(trace: av.Trace, *, head: int = 0, batch: int = 0) -> Figure:
             f"{'key' if n_keys == 1 else 'keys'}, each matrix with its shape."
         ),
         panels=tuple(panels),
+        walk=tuple(step.name for step in trace.steps if step.name in WALK),
         settings=settings_line(trace),
         file_stem=f"attnviz_{trace.variant}",
     )
@@ -92,6 +98,7 @@ def _place(trace: av.Trace, axis: str, size: int, head: int, batch: int) -> int:
 
 def _step_panel(trace: av.Trace, step: av.Step, head: int, batch: int) -> Panel:
     lead = _lead(trace, step, head, batch)
+    drawn = {*trace.names, *trace.parameters}
     values = step.tensor[lead].detach().float().cpu().numpy()
     rows, cols = (_axis(trace, name, size) for name, size in _sides(step))
     blocked = _blocked(trace, head, batch) if step.name in ("masked", "weights") else None
@@ -111,6 +118,7 @@ def _step_panel(trace: av.Trace, step: av.Step, head: int, batch: int) -> Panel:
         subtitle=_shape(trace, *_sides(step)),
         accent=ACCENTS.get(step.role, "plain"),
         limit=1.0 if shares else _limit(trace, step, lead),
+        made_from=tuple(name for name in step.origin.sources if name in drawn),
     )
 
 

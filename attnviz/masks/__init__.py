@@ -16,6 +16,7 @@ The other conventions (0/1, additive, PyTorch's two polarities) are converted in
 """
 
 from attnviz.masks.bidirectional import Bidirectional, bidirectional
+from attnviz.masks.blocks import big_bird, block_local, edge_blocks, random_blocks
 from attnviz.masks.causal import Causal, causal
 from attnviz.masks.conventions import (
     from_additive,
@@ -30,9 +31,13 @@ from attnviz.masks.conventions import (
     to_sdpa,
     to_zero_one,
 )
+from attnviz.masks.dilated_window import dilated_window
+from attnviz.masks.documents import document_ids, documents
+from attnviz.masks.global_tokens import global_tokens, longformer
 from attnviz.masks.mask import And, Mask, Not, Or
 from attnviz.masks.padding import Padding, padding
 from attnviz.masks.prefix import Prefix, prefix
+from attnviz.masks.receptive_field import receptive_field
 from attnviz.masks.resolve import as_allowed, empty_rows, require_no_empty_rows
 from attnviz.masks.sliding_window import SlidingWindow, sliding_window
 from attnviz.masks.tensor import FromTensor, from_tensor
@@ -50,7 +55,13 @@ __all__ = [
     "SlidingWindow",
     "as_allowed",
     "bidirectional",
+    "big_bird",
+    "block_local",
     "causal",
+    "dilated_window",
+    "document_ids",
+    "documents",
+    "edge_blocks",
     "empty_rows",
     "from_additive",
     "from_key_padding",
@@ -58,8 +69,12 @@ __all__ = [
     "from_sdpa",
     "from_tensor",
     "from_zero_one",
+    "global_tokens",
+    "longformer",
     "padding",
     "prefix",
+    "random_blocks",
+    "receptive_field",
     "require_no_empty_rows",
     "sliding_window",
     "to_additive",

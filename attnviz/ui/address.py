@@ -22,11 +22,13 @@ _KEPT = "_address"
 
 @dataclass
 class _Visit:
-    """The page being shown, and which controls have read the address since it was entered."""
+    """The page being shown, which controls have read the address since it was entered, and what
+    the browser was told to make of it."""
 
     page: str | None = None
     by_history: bool = False
     heard: set[str] = field(default_factory=set)
+    told: dict[str, str | None] = field(default_factory=dict)
 
 
 def _visit() -> _Visit:
@@ -73,8 +75,20 @@ def news(key: str, parts: Collection[str]) -> bool:
 
 
 def write(key: str, value: str | None) -> None:
-    """Put a value into the address, or None to leave it bare."""
-    if value is None:
-        st.query_params.pop(key, None)
-    elif st.query_params.get(key) != value:
+    """Put a value into the address, or None to leave it bare.
+
+    The address that a run came with may be a moment old: what it says already counts only if the
+    browser was not told something else since.
+    """
+    visit = _visit()
+    said = st.query_params.get(key)
+    told = visit.told.get(key, said)
+    visit.told[key] = value
+    if said == told == value:
+        return
+    if value is not None:
         st.query_params[key] = value
+    else:
+        if said is None:  # then leaving it out would not be told
+            st.query_params[key] = told or ""
+        st.query_params.pop(key, None)

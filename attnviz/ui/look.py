@@ -25,6 +25,9 @@ PARTS = (
     "lines",
     "read",
     "hide",
+    "at",
+    "zoom",
+    "zoomed",
 )
 
 _WORDS = {title: word for word, title in METRICS.items()}
@@ -46,12 +49,18 @@ def from_url() -> Look:
             "lines": said["lines"],
             "reading": said["read"],
             "hide": said["hide"].split(",", 50),
+            "at": int(said["at"]) if re.fullmatch(r"[0-9]{1,6}", said["at"]) else None,
+            "zoom": [_number(word) for word in said["zoom"].split("_", 5)],
+            "zoomed": said["zoomed"],
         }
     )
 
 
 def to_url(look: Look) -> None:
-    """Put into the address what differs from how a newcomer sees the figure."""
+    """Put into the address what differs from how a newcomer sees the figure.
+
+    What is in sight of a map the browser puts there itself: moving it runs no page.
+    """
     words = {
         "show": "" if look.show == "matrix" else look.show,
         "colours": look.scale or "",
@@ -64,9 +73,10 @@ def to_url(look: Look) -> None:
         "lines": "" if look.lines == "columns" else look.lines,
         "read": "" if look.reading == "from" else look.reading,
         "hide": ",".join(look.hide),
+        "at": "" if look.at is None else str(look.at),
     }
-    for part in PARTS:
-        address.write(part, words[part] or None)
+    for part, word in words.items():
+        address.write(part, word or None)
 
 
 def _number(word: str) -> Any:

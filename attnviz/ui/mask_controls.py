@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -10,13 +11,32 @@ from attnviz.ui import address, controls
 from attnviz.ui.folded import Folded
 from attnviz.ui.own_input import LONGEST, OwnInput, own_input
 
+if TYPE_CHECKING:
+    from attnviz.masks import Mask
+
 MASKS = {
     "causal": "causal",
     "bidirectional": "bidirectional",
     "window": "sliding window",
+    "dilated": "dilated window",
+    "global": "global tokens",
+    "block": "blocks",
+    "big_bird": "BigBird",
+    "documents": "documents",
     "prefix": "prefix",
     "padding": "padding",
 }
+SIZES = {
+    "window": ("Window (keys, its own included)", "window", 1, 3),
+    "prefix": ("Prefix (keys)", "prefix", 0, 2),
+    "filler": ("Padding (keys at the end)", "padding", 0, 2),
+    "dilation": ("Dilation (keys from one to the next)", "dilation", 1, 2),
+    "globals": ("Global tokens (at the start)", "globals", 1, 1),
+    "block": ("Block (tokens)", "block", 1, 2),
+    "random": ("Random blocks (of BigBird)", "random", 0, 1),
+    "document": ("Document (tokens)", "document", 1, 4),
+}
+"""Label, key in the address, least and first value of each number that a mask takes."""
 FIRST = ("causal",)
 TEXT = "The cat sat down because the mat was warm"
 
@@ -31,7 +51,30 @@ class Choices:
     window: int  # keys, the query's own included
     prefix: int  # keys
     filler: int  # keys at the end
+    dilation: int  # keys, from one of the window to the next
+    globals: int  # tokens, at the start
+    block: int  # tokens
+    random: int  # blocks for each block of queries
+    document: int  # tokens
     source: OwnInput
+
+    def mask(self, n_tokens: int) -> Mask:
+        """The mask itself, for a sequence of that many tokens."""
+        from attnviz.masks.choice import Sizes, choose
+
+        sizes = Sizes(
+            window=self.window,
+            prefix=self.prefix,
+            length=max(n_tokens - self.filler, 0),
+            n_tokens=n_tokens,
+            dilation=self.dilation,
+            globals=self.globals,
+            block=self.block,
+            random=self.random,
+            document=self.document,
+            seed=self.source.seed,
+        )
+        return choose(self.families, sizes, join=self.join, invert=self.invert)
 
 
 def mask_controls() -> Choices:
@@ -49,13 +92,12 @@ def mask_controls() -> Choices:
         )
         more = Folded("Text and sizes")
     with more:
-        window = controls.number(
-            "Window (keys, its own included)", 1, LONGEST, key="window", default=3
-        )
-        prefix = controls.number("Prefix (keys)", 0, LONGEST, key="prefix", default=2)
-        filler = controls.number("Padding (keys at the end)", 0, LONGEST, key="padding", default=2)
+        sizes = {
+            word: controls.number(label, low, LONGEST, key=key, default=default)
+            for word, (label, key, low, default) in SIZES.items()
+        }
         source = own_input(TEXT)
-    return Choices(families, join, invert, window, prefix, filler, source)
+    return Choices(families, join, invert, **sizes, source=source)
 
 
 def _families() -> tuple[str, ...]:

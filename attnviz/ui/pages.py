@@ -76,6 +76,18 @@ PAGES = (
         "What softmax and fixed-size states remember of stored keys, measured.",
     ),
     Entry(
+        "hybrid",
+        "Hybrid stacks",
+        "layers",
+        "Layers with a state among layers with a cache: every map, every byte, every step's cost.",
+    ),
+    Entry(
+        "alignment",
+        "Alignment",
+        "translate",
+        "A recurrent translator of dates with attention, and one with a single fixed vector.",
+    ),
+    Entry(
         "cost",
         "Cost",
         "timer",

@@ -175,12 +175,16 @@ def _inputs_call(choices: Choices, first: bool) -> tuple[str, tuple[Any, ...], d
 
 
 def _toggle_mask() -> None:
-    """No mask, or again the one that was there before."""
-    now = st.session_state.get("mask", "none")
-    if now == "none":
-        st.session_state["mask"] = st.session_state.get("lecture:mask", "causal")
-    else:
-        st.session_state["lecture:mask"], st.session_state["mask"] = now, "none"
+    """No mask, or again the one that was there before.
+
+    What is on now is remembered here: a second press may come before the browser knows of the
+    first, and then says of the control what was true before both.
+    """
+    before, on = st.session_state.get("lecture:mask", (st.session_state.get("mask", "none"), True))
+    if before == "none":
+        before, on = "causal", False
+    st.session_state["lecture:mask"] = before, not on
+    st.session_state["mask"] = "none" if on else before
 
 
 def simple_mask(word: str, size: int, n_keys: int) -> tuple[Any, str]:

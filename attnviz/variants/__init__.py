@@ -14,14 +14,18 @@ import textwrap
 
 from attnviz.errors import AttnvizError
 from attnviz.variants import (
+    additive,
     delta_rule,
     gated_delta_rule,
+    gated_latent,
     grouped_query,
     kimi_delta,
+    latent,
     lightning,
     linear,
     mamba2,
     multi_head,
+    multi_token,
     retention,
     scaled_dot_product,
 )
@@ -33,6 +37,10 @@ VARIANTS: dict[str, Variant] = {
     "scaled_dot_product": scaled_dot_product.VARIANT,
     "multi_head": multi_head.VARIANT,
     "grouped_query": grouped_query.VARIANT,
+    "additive": additive.VARIANT,
+    "latent": latent.VARIANT,
+    "gated_latent": gated_latent.VARIANT,
+    "multi_token": multi_token.VARIANT,
     "linear": linear.VARIANT,
     "retention": retention.VARIANT,
     "delta_rule": delta_rule.VARIANT,

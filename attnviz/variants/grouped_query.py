@@ -20,7 +20,8 @@ from attnviz.variants.heads import (
     split_heads,
 )
 from attnviz.variants.multi_head import fused, parameters
-from attnviz.variants.softmax import attend, hide, softmax
+from attnviz.variants.scores import SCORE_OPTIONS, score_changes, sink_parameters
+from attnviz.variants.softmax import attend, hide, softmax, weigh
 from attnviz.variants.text import core_steps, output_steps, projection_steps, split_steps
 from attnviz.variants.variant import Setup, StepText, Tensors, Variant
 
@@ -34,10 +35,11 @@ def compute(
 ) -> Tensors:
     """All heads, every step kept."""
     H = setup.dimensions["n_heads"]
+    changes = score_changes(setup, W)
     steps = project_heads(x, context, W, setup)
     query, key, value = attending(steps)
     key, value = share_heads(key, H), share_heads(value, H)  # (B, G, T_k, d) -> (B, H, T_k, d)
-    steps |= attend(query, key, value, allowed=allowed, scale=setup.scale)
+    steps |= attend(query, key, value, allowed=allowed, scale=setup.scale, changes=changes)
     return steps | join_heads(steps.pop("output"), W)
 
 
@@ -75,5 +77,7 @@ VARIANT = Variant(
     dimensions=dimensions,
     parameters=parameters,
     describe=describe,
-    parts=(project_heads, split_heads, share_heads, attend, hide, softmax, join_heads),
+    options=SCORE_OPTIONS,
+    optional_parameters=sink_parameters,
+    parts=(project_heads, split_heads, share_heads, attend, weigh, hide, softmax, join_heads),
 )

@@ -14,7 +14,8 @@ from torch import Tensor
 from attnviz.variants.dimensions import per_head, positive
 from attnviz.variants.heads import attending, join_heads, project_heads, split_heads
 from attnviz.variants.parameters import head_columns, head_rows
-from attnviz.variants.softmax import attend, attend_fused, hide, softmax
+from attnviz.variants.scores import SCORE_OPTIONS, score_changes, sink_parameters
+from attnviz.variants.softmax import attend, attend_fused, hide, softmax, weigh
 from attnviz.variants.text import core_steps, output_steps, projection_steps, split_steps
 from attnviz.variants.variant import Setup, StepText, Tensors, Variant
 
@@ -27,8 +28,9 @@ def compute(
     setup: Setup,
 ) -> Tensors:
     """All heads, every step kept."""
+    changes = score_changes(setup, W)
     steps = project_heads(x, context, W, setup)
-    steps |= attend(*attending(steps), allowed=allowed, scale=setup.scale)
+    steps |= attend(*attending(steps), allowed=allowed, scale=setup.scale, changes=changes)
     return steps | join_heads(steps.pop("output"), W)
 
 
@@ -40,8 +42,9 @@ def fused(
     setup: Setup,
 ) -> Tensors:
     """The same output from PyTorch's fused kernel."""
+    changes = score_changes(setup, W)
     steps = project_heads(x, context, W, setup)
-    heads = attend_fused(*attending(steps), allowed=allowed, scale=setup.scale)
+    heads = attend_fused(*attending(steps), allowed=allowed, scale=setup.scale, changes=changes)
     return steps | join_heads(heads, W)
 
 
@@ -89,5 +92,7 @@ VARIANT = Variant(
     dimensions=dimensions,
     parameters=parameters,
     describe=describe,
-    parts=(project_heads, split_heads, attend, hide, softmax, join_heads),
+    options=SCORE_OPTIONS,
+    optional_parameters=sink_parameters,
+    parts=(project_heads, split_heads, attend, weigh, hide, softmax, join_heads),
 )

@@ -87,7 +87,7 @@ def product(trace: Trace, step: Step, index: Index) -> Expression:
     source, weight = step.origin.sources
     batch, row, col = index
     left, right = trace[source], trace.parameters[weight]
-    name = f"W^{weight[-1].upper()}"
+    name = rf"W^{{{weight.removeprefix('W_').upper()}}}"
     symbolic = rf"\sum_{{c}} {cell(left.symbol, (row, 'c'))}\; {cell(name, ('c', col))}"
     return Expression(
         _products(left.tensor[batch, row], right[:, col]),

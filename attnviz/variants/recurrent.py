@@ -66,6 +66,8 @@ def options_of(
     options = {}
     for word, known in variant.options.items():
         chosen = choices.get(word, known[0])
+        if isinstance(chosen, int | float) and not isinstance(chosen, bool):
+            chosen = f"{chosen:g}"  # softcap=50 is softcap="50"
         if chosen not in known:
             raise AttnvizError(f"{word} must be one of {', '.join(known)}; received {chosen!r}.")
         options[word] = str(chosen)

@@ -53,12 +53,12 @@ def run(
     gives such a query weights and output of zero. initial_state (B, H, d_k, d_v) is what a
     recurrent mixer holds before the first token; such a mixer is causal by itself. The other
     choices are the variant's own: its dimensions (head_dim, v_head_dim, n_heads, n_kv_heads, ..)
-    and options (feature_map, ..).
+    and options (feature_map, bias, softcap, sink, ..).
 
     Raises AttnvizError (EmptyRowError, TooLargeError) with a sentence that can be shown.
     """
     variant = variants.find(name)
-    _one_of("kernel", kernel, ("reference", variant.fast))
+    _one_of("kernel", kernel, ("reference", *filter(None, [variant.fast])))
     _one_of("empty_rows", empty_rows, ("error", "zero"))
     _require_inputs("inputs", inputs)
     if context is not None:
@@ -94,18 +94,19 @@ def run(
     tensors, texts = _given(inputs, context, setup, place, number_type)
     W = {
         word: matrix.to(place, number_type)
-        for word, matrix in variant.parameters(inputs.d_model, seed, sizes).items()
+        for word, matrix in variant.draw(inputs.d_model, seed, sizes, options).items()
     }
     compute = variant.compute if kernel == "reference" else variant.fused
     x = tensors["inputs"]
     tensors |= compute(x, tensors.get("context", x), W, allowed, setup)
     texts |= variant.describe(setup)
     answering = context or inputs
+    softmax = variant.recurrence is None and not variant.effective(options)
     return Trace(
         variant=name,
         steps=tuple(_step(word, tensor, texts[word]) for word, tensor in tensors.items()),
         parameters=W,
-        weights_kind="softmax" if variant.recurrence is None else "effective",
+        weights_kind="softmax" if softmax else "effective",
         allowed=allowed,
         state=tensors.get("state"),
         query_tokens=inputs.tokens,
@@ -131,10 +132,10 @@ def run(
 def parameters(name: str, d_model: int, seed: int = 0, **choices: object) -> dict[str, Tensor]:
     """The weight matrices that run() uses for this seed, by name, (n_in, n_out) in float64."""
     variant = variants.find(name)
-    _, dimensions = options_of(variant, choices)
+    options, dimensions = options_of(variant, choices)
     sizes = sizes_of(variant, positive("d_model", d_model), dimensions)
     require_weights(d_model, sizes)
-    return variant.parameters(d_model, seed, sizes)
+    return variant.draw(d_model, seed, sizes, options)
 
 
 def _given(

@@ -14,7 +14,8 @@ from torch import Tensor
 from attnviz.positions import apply_rotary
 from attnviz.variants.dimensions import positive
 from attnviz.variants.parameters import head_columns
-from attnviz.variants.softmax import attend, attend_fused, hide, softmax
+from attnviz.variants.scores import SCORE_OPTIONS, score_changes, sink_parameters
+from attnviz.variants.softmax import attend, attend_fused, hide, softmax, weigh
 from attnviz.variants.text import core_steps, projection_steps
 from attnviz.variants.variant import Setup, StepText, Tensors, Variant
 
@@ -27,10 +28,11 @@ def compute(
     setup: Setup,
 ) -> Tensors:
     """One head, every step kept."""
+    changes = score_changes(setup, W)
     steps = project(x, context, W, setup)
     query, key, value = attending(steps)
     mask = None if allowed is None else allowed[:, 0]  # (#B, T_q, T_k): there is one head
-    return steps | attend(query, key, value, allowed=mask, scale=setup.scale)
+    return steps | attend(query, key, value, allowed=mask, scale=setup.scale, changes=changes)
 
 
 def project(
@@ -66,9 +68,10 @@ def fused(
     setup: Setup,
 ) -> Tensors:
     """The same output from PyTorch's fused kernel."""
+    changes = score_changes(setup, W)
     steps = project(x, context, W, setup)
     query, key, value = (tensor[:, None] for tensor in attending(steps))  # (B, 1, T, d)
-    output = attend_fused(query, key, value, allowed=allowed, scale=setup.scale)
+    output = attend_fused(query, key, value, allowed=allowed, scale=setup.scale, changes=changes)
     return steps | {"output": output[:, 0]}
 
 
@@ -104,5 +107,7 @@ VARIANT = Variant(
     dimensions=dimensions,
     parameters=parameters,
     describe=describe,
-    parts=(project, attend, hide, softmax),
+    options=SCORE_OPTIONS,
+    optional_parameters=sink_parameters,
+    parts=(project, attend, weigh, hide, softmax),
 )

@@ -6,6 +6,7 @@ Symbols are LaTeX in the papers' notation, rows being tokens: Q = X W^Q, S = Q K
 from __future__ import annotations
 
 from attnviz.trace import Origin, Role
+from attnviz.variants.score_text import changed_steps, last_changed, sink_step
 from attnviz.variants.variant import Setup, StepText
 
 Symbols = tuple[str, str, str]  # of queries, keys and values
@@ -131,17 +132,32 @@ def turned(symbol: str) -> str:
     return rf"\tilde{{{symbol[0]}}}{symbol[1:]}"
 
 
-def core_steps(setup: Setup, symbols: Symbols, heads: bool = False) -> dict[str, StepText]:
-    """Scores, scaling, mask, softmax and weighted sum: of one head, or of each head h."""
+def joined_symbol(symbol: str) -> str:
+    """The symbol of queries or keys with position channels joined on."""
+    return rf"\acute{{{symbol[0]}}}{symbol[1:]}"
+
+
+def core_steps(
+    setup: Setup, symbols: Symbols, heads: bool = False, joined: bool = False
+) -> dict[str, StepText]:
+    """Scores, scaling, mask, softmax and weighted sum: of one head, or of each head h.
+
+    joined: queries and keys have had position channels joined on, and those were rotated.
+    """
     index, lead = ("_h", ("batch", "head")) if heads else ("", ("batch",))
     sources = ("query_heads", "key_heads", "value_heads") if heads else ("query", "key", "value")
     q, k, v = symbols
-    if setup.rotary:
+    if joined:
+        sources = ("query_joined", "key_joined", sources[2])
+        q, k = joined_symbol(q), joined_symbol(k)
+    elif setup.rotary:
         sources = ("query_rotated", "key_rotated", sources[2])
         q, k = turned(q), turned(k)
     s, scaled, hidden = f"S{index}", f"S'{index}", rf"\hat{{S}}{index}"
     a, o = f"A{index}", f"O{index}"
     pairs = (*lead, "query", "key")
+    shown, before = last_changed(setup, scaled, index)
+    sink = setup.options.get("sink", "none") != "none"
     return {
         "scores": StepText(
             pairs,
@@ -161,25 +177,32 @@ def core_steps(setup: Setup, symbols: Symbols, heads: bool = False) -> dict[str,
             else "In this run the scores are not divided by the square root of d_k.",
             Origin("scale", ("scores",)),
         ),
+        **changed_steps(setup, scaled, index, pairs),
         "masked": StepText(
             pairs,
             "scores",
             hidden,
-            rf"{hidden}[i,j] = {scaled}[i,j] \text{{ if allowed, else }} {{-\infty}}"
+            rf"{hidden}[i,j] = {shown}[i,j] \text{{ if allowed, else }} {{-\infty}}"
             if setup.mask
-            else f"{hidden} = {scaled}",
+            else f"{hidden} = {shown}",
             f"Mask: {setup.mask}. A hidden key gets minus infinity, so its weight will be 0."
             if setup.mask
             else "No mask in this run: every query may look at every key.",
-            Origin("mask", ("scaled",)),
+            Origin("mask", (before,)),
         ),
+        **(sink_step(hidden, index, pairs) if sink else {}),
         "weights": StepText(
             pairs,
             "weights",
             a,
-            rf"{a} = \mathrm{{softmax}}({hidden})",
-            "Each row becomes shares that add up to 1.",
-            Origin("softmax", ("masked",)),
+            rf"{a}[i,j] = e^{{{hidden}[i,j]}} / (e^{{b{index}}} + \textstyle\sum_l "
+            rf"e^{{{hidden}[i,l]}})"
+            if sink
+            else rf"{a} = \mathrm{{softmax}}({hidden})",
+            "Each row becomes shares; with the sink's they add up to 1."
+            if sink
+            else "Each row becomes shares that add up to 1.",
+            Origin("formula", ("masked", "sinks")) if sink else Origin("softmax", ("masked",)),
         ),
         "heads" if heads else "output": StepText(
             (*lead, "query", "value_channel"),

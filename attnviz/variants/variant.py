@@ -40,6 +40,11 @@ class StepText:
 Tensors = dict[str, Tensor]
 
 
+def never(options: Mapping[str, str]) -> bool:
+    """Whatever the options."""
+    return False
+
+
 @dataclass(frozen=True)
 class Variant:
     """One attention mechanism.
@@ -59,10 +64,23 @@ class Variant:
     parameters: Callable[[int, int, Mapping[str, int]], Tensors]  # (d_model, seed, dimensions)
     describe: Callable[[Setup], dict[str, StepText]]
     parts: tuple[Callable[..., object], ...] = ()  # what compute calls, in reading order
-    fast: str = "sdpa"  # the name of the kernel that fused computes with
+    fast: str = "sdpa"  # the name of the kernel that fused computes with; "": there is none
     scaled: bool = True  # does scale=True divide by sqrt(d_k)?
     normalised: bool = False  # does the state's last column hold a normaliser?
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the first is the default
+    optional_parameters: (
+        Callable[[int, int, Mapping[str, int], Mapping[str, str]], Tensors] | None
+    ) = None  # (d_model, seed, dimensions, options): weights that only some options need
+    effective: Callable[[Mapping[str, str]], bool] = never  # of options: is the map no softmax?
     recurrence: Callable[[Mapping[str, Tensor], Mapping[str, Tensor], Setup], Recurrence] | None = (
         None
     )
+
+    def draw(
+        self, d_model: int, seed: int, sizes: Mapping[str, int], options: Mapping[str, str]
+    ) -> Tensors:
+        """All weights of a run, by name, in float64."""
+        W = self.parameters(d_model, seed, sizes)
+        if self.optional_parameters is None:
+            return W
+        return W | self.optional_parameters(d_model, seed, sizes, options)

@@ -2,7 +2,8 @@
 
     .venv/bin/python -m tests.benchmarks.control_latency [--default-gc] [--page masks ...]
 
-The server has torch, transformers and a model in memory. A key changes one control of the page;
+The server has torch, transformers and a model in memory. A key changes one control of the page,
+as a visitor finds it and, where it takes a text, with one of 256 tokens;
 the clock runs from that key event until the last visible change is painted (latency.js). The
 first line is the floor on this machine at this moment: a switch and one line of text, in a
 server with nothing else in it.
@@ -16,15 +17,18 @@ import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
+from tests.benchmarks.texts import text_of
 from tests.browser.chromium import launch, wait_idle
 from tests.browser.server import Server
 
 WARM_UPS = 4
 KEPT = 20
 LIMIT = 150
+LONG = " 256 tokens"
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ CONTROLS = {
     "inspect_model": head("another head"),
     "kv_cache": slider("Context in tokens"),
 }
+CONTROLS |= {f"{word}{LONG}": CONTROLS[word] for word in ("step_by_step", "masks", "heads")}
 FLOOR = toggle("Switch")
 WATCH = Path(__file__).with_name("latency.js").read_text()
 
@@ -107,7 +112,8 @@ def measure(browser: Browser, server: Server, words: list[str]) -> dict[str, lis
     wait_idle(page, timeout=180)
     taken = {}
     for word in words:
-        page.goto(f"{server.url}/{word}")
+        query = f"?{urlencode({'text': text_of(256)})}" if word.endswith(LONG) else ""
+        page.goto(f"{server.url}/{word.removesuffix(LONG)}{query}")
         wait_idle(page, timeout=180, settled=1)
         taken[word] = list(answers(page, CONTROLS[word], WARM_UPS + KEPT))[WARM_UPS:]
     context.close()
@@ -115,10 +121,10 @@ def measure(browser: Browser, server: Server, words: list[str]) -> dict[str, lis
 
 
 def table(title: str, taken: dict[str, list[float]]) -> None:
-    print(f"\n{title}\n{'page':<15} {'control':<20} {'median':>8} {'p90':>8} {'slowest':>8}")
+    print(f"\n{title}\n{'page':<24} {'control':<20} {'median':>8} {'p90':>8} {'slowest':>8}")
     for word, times in taken.items():
         middle, p90 = statistics.median(times), statistics.quantiles(times, n=10)[-1]
-        row = f"{word:<15} {CONTROLS.get(word, FLOOR).name:<20}"
+        row = f"{word:<24} {CONTROLS.get(word, FLOOR).name:<20}"
         print(f"{row} {middle:>5.0f} ms {p90:>5.0f} ms {max(times):>5.0f} ms")
 
 

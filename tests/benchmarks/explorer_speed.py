@@ -19,6 +19,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.benchmarks import peers
+from tests.benchmarks.texts import text_of
 from tests.browser.chromium import launch, wait_idle
 from tests.browser.server import Server
 
@@ -32,12 +33,6 @@ LIMITS = {
     "zoom or pan frame": 33,
     "exact part": 300,
 }
-
-
-def text_of(n_tokens: int) -> str:
-    """Words of about one token each, and no two lines alike."""
-    words = ("the", "cat", "sat", "on", "a", "mat", "because", "it", "was", "warm", "and", "dry")
-    return " ".join(words[(i * 7 + i // 5) % len(words)] for i in range(n_tokens - 1))
 
 
 def timed(page: Page, begin: str, act: Any) -> Any:

@@ -2,11 +2,12 @@
  * Times one change of a control: from the key event until the last visible change on the page
  * that followed was painted (the first task after the frame that shows it). It listens rather than
  * polls, so as not to slow down what it measures: mutations of the page and of shadow roots, and
- * drawing on canvases, whose pixels before and after are compared once all is still. Text that is written anew with the same words,
- * a canvas redrawn with the same pixels and the control itself do not count.
+ * drawing on canvases, whose pixels before and after are compared once all is still. Text that is
+ * written anew with the same words, a canvas redrawn with the same pixels, the control itself and
+ * what only a screen reader is told, later on purpose, do not count.
  */
 () => {
-  const CONTROLS = '[data-testid="stSlider"], [data-testid="stCheckbox"]';
+  const IGNORED = '[data-testid="stSlider"], [data-testid="stCheckbox"], .unseen';
   const DRAWING = ["putImageData", "drawImage", "fillRect", "clearRect", "fill", "stroke", "fillText"];
   const app = document.querySelector('[data-testid="stApp"]');
   const main = document.querySelector('[data-testid="stMain"]');
@@ -52,7 +53,7 @@
   const mutations = new MutationObserver((records) => {
     for (const { type, target, removedNodes, addedNodes } of records) {
       const element = target instanceof Element ? target : target.parentElement;
-      if (element?.closest(CONTROLS)) continue;
+      if (element?.closest(IGNORED)) continue;
       changed ||= type !== "childList" || words(removedNodes) !== words(addedNodes);
     }
   });

@@ -32,7 +32,7 @@ def picture(page: Page) -> list[tuple[str, str]]:
 
 def copied(page: Page) -> str:
     """The link, taken at once: before Python has heard of the last change."""
-    page.locator("summary", has_text="Export").first.click()
+    page.get_by_label("Export this picture").first.click()
     page.locator("[data-export='link']").first.click()
     page.get_by_role("button", name="Copied").wait_for()
     page.keyboard.press("Escape")
@@ -44,7 +44,7 @@ def copied(page: Page) -> str:
     [
         "/heads?text=the%20cat%20%26%20the%20dog%20sat&kv=4&causal=false",
         "/masks?text=one%20two%20one%20two&mask=window",
-        "/inspect_model?text=The%20cat%20sat%20on%20the%20mat.%20The%20cat",
+        "/inspect_model?text=" + "The%20cat%20sat%20on%20the%20mat.%20" * 9,
     ],
 )
 def test_a_copied_link_is_the_same_picture(
@@ -60,7 +60,13 @@ def test_a_copied_link_is_the_same_picture(
         f"() => {{ const e = ({FIND})().__explorer; e.select({{{select}}});"
         f" e.change({{scale: 'row', palette: 'cividis', least: 0.05, hideFirst: true}}); }}"
     )
+    zooms = page.evaluate(
+        f"() => {{ const [view] = ({FIND})().__explorer.views.values();"
+        " view.viewport.zoom(2.3, 7, 3.3); return view.viewport.isZoomed(); }"
+    )
+    assert zooms == address.startswith("/inspect"), "the others have nothing to zoom into"
     link = copied(page)
+    assert ("zoom=2.3_" in link) == zooms
     wait_idle(page)
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     try:

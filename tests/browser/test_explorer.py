@@ -125,9 +125,9 @@ class Explorer:
         return {tuple(data[i : i + 3]) for i in range(0, len(data), 4)}
 
     def press(self, name: str) -> None:
-        button = self.page.get_by_role("button", name=name, exact=True)
+        button = self.page.get_by_role("button", name=name, exact=True).first
         if button.count() == 0:
-            self.page.locator(".more summary").click()
+            self.page.locator(".more summary").first.click()
         button.click()
         self.settled()
 
@@ -396,7 +396,7 @@ def test_files_hold_the_figure(opened: Callable[[str], Explorer], page: Page) ->
 def test_npz_holds_what_is_in_sight(opened: Callable[[str], Explorer], page: Page) -> None:
     explorer = opened("known")
     explorer.press("Hide special tokens")
-    name, data = saved(page, "known", "npz")
+    name, data = saved(page, "known", "npz-sight")
     assert name == "known-known.npz"
     one = explorer_app.chequered().panels[0]
     kept = [0, 2, 3, 4, 5]
@@ -415,7 +415,7 @@ def test_without_a_clipboard_the_link_is_in_a_box(
 ) -> None:
     page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
     opened("head")
-    page.locator("summary", has_text="Export").press("Enter")
+    page.get_by_label("Export this picture").press("Enter")
     page.locator("[data-export='link']").press("Enter")
     box = page.get_by_role("textbox", name="Copy link: select and copy")
     assert box.input_value() == page.url

@@ -219,6 +219,21 @@ def test_heads_are_compared_on_one_scale_and_less_each_other(opened: Open, page:
     page.mouse.click(*explorer.cell("head~other", 40, 31))
     page.get_by_text("panel='head', row=40, col=31").wait_for()
 
+    # What one shows the others show.
+    windows = "[...explorer.views.values()].map(v => Object.values(v.viewport.window).join(' '))"
+    page.locator("[data-panel='head~other']").get_by_role("button", name="Zoom in (+)").click()
+    page.locator("[data-panel='head~other']").get_by_role("button", name="Zoom in (+)").click()
+    page.locator("[data-panel='head']").get_by_role("button", name=re.compile("Move down")).click()
+    explorer.settled()
+    first, *others = explorer.ask(windows)
+    assert first.startswith("2.56 ")
+    assert others == [first, first]
+    ticks = "[...explorer.views.values()].map(v => v.scene.plan.rowTicks.map(t => t.at).join())"
+    assert len(set(explorer.ask(ticks))) == 1
+    page.locator("[data-panel='head~difference']").get_by_role("button", name="Fit").click()
+    explorer.settled()
+    assert explorer.ask(windows) == ["1 0 0"] * 3
+
 
 def test_several_heads_as_lines_have_chips_and_colours_of_their_own(
     opened: Open, page: Page
@@ -287,7 +302,7 @@ def test_a_link_reproduces_the_picture(visit: Callable[..., Page], browser: Brow
     assert not re.search(r"(lines|text|row|beside)view\.js|compare\.js", page.evaluate(loaded))
     shown(explorer, "Lines")
     page.get_by_label("Add a head").select_option("3.4")
-    page.locator(".slider input").focus()
+    page.locator(".slider input").first.focus()
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     explorer.press("by row")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,9 @@ FULL = Look(
     lines="rows",
     reading="to",
     hide=("first", "special"),
+    at=1,
+    zoom=(2.5, 3.0, 0.125),
+    zoomed="w",
 )
 
 
@@ -52,6 +55,15 @@ def test_a_report_is_read_back_whole() -> None:
         {"table": 1, "lines": "circle"},
         {"metric": "x" * 101, "others": ["y" * 101, 3, None, ""]},
         {"hide": ["everything", 1, None]},
+        {"at": -1},
+        {"at": True},
+        {"at": 1.0},
+        {"zoom": [1, 0, 0], "zoomed": 3},
+        {"zoom": [2, -1, 0]},
+        {"zoom": [2, 0]},
+        {"zoom": [2, 0, float("nan")]},
+        {"zoom": ["2", 0, 0]},
+        {"zoom": 3},
     ],
 )
 def test_what_is_not_understood_is_the_default(said: Any) -> None:
@@ -70,16 +82,21 @@ def test_no_more_maps_than_there_are_colours_and_each_once() -> None:
 def figure() -> Figure:
     labels = Axis("query", "q", ("a", "b"))
     panel = Panel("w", "", np.zeros((2, 2), np.float32), labels, labels)
+    other = Panel("v", "", np.zeros((2, 2), np.float32), labels, labels)
     metrics = {"entropy": np.zeros((1, 2), np.float32)}
-    return Figure("", "", (panel,), Grid(np.zeros((1, 2, 4, 4), np.float32), (5,), metrics))
+    return Figure("", "", (panel, other), Grid(np.zeros((1, 2, 4, 4), np.float32), (5,), metrics))
 
 
 def test_a_figure_draws_what_it_has() -> None:
-    assert drawable(FULL, figure()) == FULL
+    assert drawable(FULL, figure()) == replace(FULL, at=None), "this one has no steps"
+    played = replace(figure(), walk=("w", "v"))
+    assert drawable(FULL, played) == FULL
+    assert drawable(replace(FULL, at=2), played).at is None
+    assert drawable(replace(FULL, zoomed="x"), played).zoomed == ""
     asked = look_of({"metric": "none such", "others": ["5.2", "4.0", "5.1", "w", "05.1"]})
     assert drawable(asked, figure()) == Look(others=("5.1",))
-    assert drawable(Look(others=("w", "v")), Figure("", "", figure().panels)).others == ("w",)
-    assert within(Selection(layer=5, head=0, look=FULL), figure()).look == FULL
+    assert drawable(Look(others=("w", "v")), Figure("", "", figure().panels[:1])).others == ("w",)
+    assert within(Selection(layer=5, head=0, look=FULL), played).look == FULL
 
 
 def test_another_look_is_the_readers_and_sets_nothing() -> None:

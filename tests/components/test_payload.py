@@ -126,6 +126,8 @@ def test_thumbnails_fill_their_own_scale() -> None:
         (lambda a: Grid(np.zeros((2, 4, 3, 3), np.float32), (0,)), "2 layers but 1"),
         (lambda a: Grid(np.zeros((1, 4, 3, 3), np.float32), (0,), kv_heads=3), "shared evenly"),
         (lambda a: Panel("p", "", np.zeros((2, 1), np.float32), a, a), r"shape \(2, 1\)"),
+        (lambda a: Panel("p", "", np.zeros((1, 1), np.float32), a, a, grows_from=2), "grows from"),
+        (lambda a: Figure("", "", (), walk=("none",)), "only panels of"),
     ],
 )
 def test_a_figure_that_contradicts_itself_is_refused(make, says: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import io
 import json
 import re
 from dataclasses import replace
@@ -118,8 +119,41 @@ def test_a_question_is_answered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(filing.st, "session_state", {"x:file": asked})
     file = filing.made("x", figure(), None)
     assert file is not None
-    assert file.said == {"file": {"number": 7, "length": len(file.data)}}
+    assert file.sent == file.data
+    said = {"number": 7, "length": len(file.data), "kind": "page", "refusal": ""}
+    assert file.said == {"file": said}
     header, _ = Reader(file.data.decode()).numbers()
     assert (header["selection"]["layer"], header["selection"]["head"]) == (3, 2)
     assert header["selection"]["look"]["show"] == "lines"
     assert filing.made("x", figure(), None) is None
+
+
+def test_a_whole_map_is_asked_of_the_source_and_goes_by_another_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = {"number": 7, "kind": "map", "selection": {"layer": 3, "head": 2}}
+    state = {"x:file": asked}
+    monkeypatch.setattr(filing.st, "session_state", state)
+    one = figure()
+    n = len(one.panels[0].rows.labels)
+    values = np.arange(n * n, dtype=np.float32).reshape(n, n)
+
+    def source(request: Request) -> Part:
+        assert (request.layer, request.head) == (3, 2)
+        assert request.rows is not None
+        assert request.cols is not None
+        rows, cols = slice(*request.rows), slice(*request.cols)
+        return Part(values[rows, cols], values[rows, cols] > 3)
+
+    file = filing.made("x", one, source)
+    assert file is not None
+    assert file.sent == b""
+    with np.load(io.BytesIO(file.data), allow_pickle=False) as held:
+        np.testing.assert_array_equal(held["values"], values)
+        np.testing.assert_array_equal(held["masked"], values > 3)
+        assert held["row_tokens"].tolist() == list(one.panels[0].rows.labels)
+
+    state["x:file"] = asked
+    nothing = filing.made("x", one, None)
+    assert nothing is not None
+    assert "no more of this map" in nothing.said["file"]["refusal"]

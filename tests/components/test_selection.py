@@ -130,3 +130,31 @@ def test_mounts_without_a_browser_and_sends_nothing_new_when_nothing_is() -> Non
     assert push(app) == 2
     app.number_input(key="row").set_value(7).run()  # the figure has no row 7
     assert app.text[0].value == "None"
+
+
+def told() -> None:
+    import numpy as np
+    import streamlit as st
+
+    from attnviz.components.explorer import payload
+    from attnviz.components.explorer.selection import read
+    from attnviz.figures.figure import Axis, Figure, Panel, Selection
+
+    labels = Axis("query", "q", ("a", "b"))
+    panel = Panel("w", "Weights", np.eye(2, dtype=np.float32), labels, labels)
+    row = st.number_input("row", 0, 9, 0, key="row")
+    given = None if row == 0 else {"selection": {"layer": None, "panel": "w", "row": 1, "col": 0}}
+    st.session_state["y"] = given
+    # As a page does that has one head only: it hands the report back with the head's number.
+    said = read(given) or Selection(panel="w", row=0, col=0)
+    back = Selection(layer=0, head=0, panel=said.panel, row=said.row, col=said.col)
+    data, _ = payload(Figure("T", "Alt.", (panel,)), key="y", selection=back)
+    st.text(str(data.count(b'"push":1,')))
+
+
+def test_a_report_handed_back_with_a_head_that_is_not_there_is_no_push() -> None:
+    app = AppTest.from_function(told).run()
+    assert app.text[0].value == "1"  # the page's own first word
+    app.number_input(key="row").set_value(1).run()
+    assert not app.exception
+    assert app.text[0].value == "1", "the reader's word is not sent back to the reader"

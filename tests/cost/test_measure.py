@@ -35,7 +35,7 @@ def test_a_window_in_blocks_is_softmax_under_the_windows_mask(length: int, windo
 def test_the_forms_of_a_variant_agree(variant: str) -> None:
     own = [form for form in forms().values() if form.variant == variant]
     outputs = {form.kernel: form.prepare(70, 2, seed=1)() for form in own}
-    assert outputs
+    assert len(outputs) >= 2 or not av.variants.find(variant).fast
     outputs.pop("windowed", None)
     first, *others = outputs.values()
     for other in others:

@@ -13,16 +13,16 @@ from attnviz import masks
 from attnviz.figures.figure import Panel
 from attnviz.figures.steps import cell_index, settings_line, steps_figure, steps_table
 
-X = av.random_inputs(5, 8, batch=2, seed=1)
-C = av.Inputs(av.random_inputs(3, 8, batch=2, seed=2).embeddings, ["a", "b", "a"])
+X = av.random_inputs(5, 16, batch=2, seed=1)
+C = av.Inputs(av.random_inputs(3, 16, batch=2, seed=2).embeddings, ["a", "b", "a"])
 
 RUNS = {
     "one head": av.run("scaled_dot_product", X, head_dim=6, v_head_dim=4, mask=masks.causal()),
     "cross": av.run("scaled_dot_product", X, context=C),
     "many heads": av.run("multi_head", X, n_heads=2, mask=masks.padding([5, 2])),
     "shared heads": av.run("grouped_query", X, n_heads=4, n_kv_heads=2, context=C),
-    "rotary": av.run("multi_head", av.random_inputs(4, 8, positions="rotary"), n_heads=2),
-    "sinusoidal": av.run("scaled_dot_product", av.random_inputs(4, 8, positions="sinusoidal")),
+    "rotary": av.run("multi_head", av.random_inputs(4, 16, positions="rotary"), n_heads=2),
+    "sinusoidal": av.run("scaled_dot_product", av.random_inputs(4, 16, positions="sinusoidal")),
 }
 
 
@@ -83,13 +83,13 @@ def test_a_step_and_a_weight_that_nobody_has_named_are_drawn() -> None:
     made = torch.arange(2 * 3 * 4 * 5.0).reshape(2, 3, 4, 5)
     step = av.Step("new_thing", made, ("batch", "block", "query", "place"), formula="N")
     base = RUNS["one head"]
-    weights = {"W_new": torch.ones(8, 3), "bias": torch.ones(7), "stack": torch.ones(2, 3, 4)}
+    weights = {"W_new": torch.ones(16, 3), "bias": torch.ones(7), "stack": torch.ones(2, 3, 4)}
     trace = replace(base, steps=(*base.steps, step), parameters=weights)
     panels = by_id(trace)
     assert panels["new_thing"].title == "New thing"
     assert panels["new_thing"].subtitle == "4 × 5 (query × place)"
     assert np.array_equal(panels["new_thing"].values, made[0, 0].numpy())
-    assert panels["W_new"].subtitle == "8 × 3 (d_model × column)"
+    assert panels["W_new"].subtitle == "16 × 3 (d_model × column)"
     assert panels["bias"].values.shape == (1, 7)
     assert panels["stack"].values.shape == (3, 4)
 

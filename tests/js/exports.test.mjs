@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { PLAIN } from "../../attnviz/components/explorer/web/look.js";
+import { PLAIN as DRAWN } from "../../attnviz/components/explorer/web/look.js";
 import { linkOf, snippetOf } from "../../attnviz/components/explorer/web/sharing.js";
 import { sightOf } from "../../attnviz/components/explorer/web/sight.js";
 import { attention, panel } from "./panels.mjs";
 
+const PLAIN = { ...DRAWN, zoom: null, zoomed: "" };
 const grid = { layers: [3, 7], heads: 4 };
 const nothing = { layer: null, head: null, panel: null, row: null, col: null };
 const figure = { linked: true, grid, snippet: "print(layer, head)\n" };
@@ -13,11 +14,12 @@ const words = (link) => Object.fromEntries(new URL(link).searchParams);
 
 test("a link holds selection and look, and what the page had", () => {
   const selection = { layer: 7, head: 2, panel: "open", row: 4, col: 0 };
-  const options = { ...PLAIN, show: "lines", scale: "row", least: 0.05, others: ["3.1", "7.0"], hideFirst: true, row: true, table: true, lines: "rows" };
+  const options = { ...PLAIN, show: "lines", scale: "row", least: 0.05, others: ["3.1", "7.0"], hideFirst: true, row: true, table: true, lines: "rows", at: 3, zoom: [2.5, 3, 0.125], zoomed: "open" };
   const link = linkOf(figure, selection, options, "http://a.org/base/masks?text=a%20%26+b&layer=3");
   assert.deepEqual(words(link), {
     text: "a & b", layer: "7", head: "2", panel: "open", row: "4", col: "0", show: "lines",
     colours: "row", min: "0.05", with: "3.1,7.0", bars: "1", table: "1", lines: "rows", hide: "first",
+    at: "3", zoom: "2.5_3_0.125", zoomed: "open",
   });
   assert.ok(link.startsWith("http://a.org/base/masks?"));
 });

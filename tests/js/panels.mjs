@@ -34,6 +34,8 @@ export const panel = (rows, cols, values, more = {}) => ({
   block: 1,
   tops: null,
   source: null,
+  madeFrom: [],
+  growsFrom: null,
   ...more,
 });
 

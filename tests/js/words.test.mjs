@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { allOf } from "../../attnviz/components/explorer/web/sight.js";
 import { csv, field } from "../../attnviz/components/explorer/web/csv.js";
 import { decimals, exact, fixed, number, scaleEnd } from "../../attnviz/components/explorer/web/format.js";
 import { headName, openHead, shownPanels } from "../../attnviz/components/explorer/web/heads.js";
@@ -64,7 +65,7 @@ test("fields are quoted as RFC 4180 has it and are no formulas", () => {
 test("a table of values has a line a row and keeps negative numbers", () => {
   const signed = panel(["=a", "b"], ["x", "x"], [-1, 0.5, NaN, 0.25]);
   assert.equal(
-    csv(signed),
+    csv(signed, allOf(signed)),
     "query position,query,0 x,1 x\r\n0,'=a,-1,0.5\r\n1,b,nan,0.25\r\n",
   );
 });
@@ -111,6 +112,7 @@ test("a head of a model is named by its layer, a head of a single run is not", (
 
 test("a table of an overview has a line a block and says so", () => {
   const labels = ["a", "b", "c"];
-  const lines = csv(panel(labels, labels, [0.5, 0.25, 0.125, 1], { block: 2 })).split("\r\n");
+  const one = panel(labels, labels, [0.5, 0.25, 0.125, 1], { block: 2 });
+  const lines = csv(one, allOf(one)).split("\r\n");
   assert.deepEqual(lines, ["query position (largest of 2 × 2 cells),query,0 a,2 c", "0,a,0.5,0.25", "2,c,0.125,1", ""]);
 });

@@ -8,7 +8,7 @@ from attnviz import masks
 from attnviz.errors import AttnvizError
 from attnviz.masks.choice import FAMILIES, Sizes, choose
 
-SIZES = Sizes(window=3, prefix=2, length=4)
+SIZES = Sizes(window=3, prefix=2, length=4, n_tokens=5, document=3)
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,15 @@ SIZES = Sizes(window=3, prefix=2, length=4)
         (["causal"], {}, masks.causal()),
         (["window", "causal"], {}, masks.causal() & masks.sliding_window(3)),
         (["causal", "prefix"], {"join": "or"}, masks.causal() | masks.prefix(2)),
+        (["dilated"], {}, masks.dilated_window(3, 2)),
+        (
+            ["window", "global"],
+            {"join": "or"},
+            masks.sliding_window(3) | masks.global_tokens([0]),
+        ),
+        (["big_bird"], {}, masks.big_bird(2, 1)),
+        (["block"], {}, masks.block_local(2)),
+        (["documents"], {}, masks.document_ids([0, 0, 0, 1, 1])),
         (["padding"], {"invert": True}, ~masks.padding([4])),
         (
             ["causal", "window", "padding"],

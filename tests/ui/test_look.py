@@ -21,6 +21,9 @@ FULL = Look(
     lines="rows",
     reading="to",
     hide=("first", "special"),
+    at=2,
+    zoom=(2.5, 3.0, 0.12345),
+    zoomed="weights",
 )
 WORDS = {
     "show": "compare",
@@ -34,6 +37,9 @@ WORDS = {
     "lines": "rows",
     "read": "to",
     "hide": "first,special",
+    "at": "2",
+    "zoom": "2.5_3_0.12345",
+    "zoomed": "weights",
 }
 
 
@@ -71,7 +77,8 @@ def test_a_newcomers_look_leaves_the_address_bare() -> None:
     app = _run(**WORDS)
     app.session_state["set"] = Look()
     app.run()
-    assert not app.query_params
+    # What is in sight is the browser's to say.
+    assert set(app.query_params) == {"zoom", "zoomed"}
 
 
 @pytest.mark.parametrize(
@@ -85,6 +92,9 @@ def test_a_newcomers_look_leaves_the_address_bare() -> None:
         {"min": "٠.٥"},
         {"with": "," * 10_000, "hide": "x" * 10_000, "bars": "true", "lines": "x"},
         {"metric": "m" * 10_000},
+        {"zoom": "2_nan_0", "at": "-1"},
+        {"zoom": "_" * 10_000, "at": "9" * 10_000},
+        {"zoom": "0.5_0_0", "at": "1.5"},
     ],
 )
 def test_what_an_address_should_not_say_counts_for_nothing(query: dict[str, str]) -> None:

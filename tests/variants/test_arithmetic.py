@@ -29,6 +29,17 @@ RUNS = {
     "shared by neighbours": av.run("grouped_query", X, n_heads=4, n_kv_heads=2, context=C),
     "empty row": av.run("multi_head", X, n_heads=2, mask=HALF, empty_rows="zero"),
     "a state instead of a cache": av.run("linear", X, n_heads=2),
+    "bias, cap and sink": av.run(
+        "grouped_query", X, n_heads=4, bias="alibi", softcap=5, sink="learned", mask=masks.causal()
+    ),
+    "a network compares": av.run("additive", X, head_dim=3, context=C),
+    "latents": av.run("latent", ROTARY, n_heads=2),
+    "latents, yarn and gate": av.run(
+        "gated_latent", ROTARY, n_heads=2, yarn=40, gate="channel", head_dim=8
+    ),
+    "blended maps": av.run(
+        "multi_token", X, mask=masks.causal(), convolution="both", head_mixing="both"
+    ),
     "float64": av.run("grouped_query", X, n_heads=4, n_kv_heads=1, dtype="float64"),
 }
 

@@ -50,6 +50,7 @@ def explorer(
         )
         if source is not None:
             wire.lay(key, source, known=current, quiet=quiet)
+            filing.lay(key, file, figure.file_stem)
     return current
 
 
@@ -69,6 +70,9 @@ def payload(
         memory.argument = memory.packed = None
     current, pushed = settle(memory, selection, reported)
     current = within(current, figure)
+    # What the reader told, handed back with a word that this figure does not have (a head, where
+    # there is one only), sets nothing: a reader who has gone on meanwhile would be thrown back.
+    pushed = pushed and (reported is None or current != within(reported, figure))
 
     packed = _packed(figure, key)
     if pushed:
@@ -79,7 +83,7 @@ def payload(
     # Words that are of this mount: whether the address has its selection.
     more = {"linked": selection is not None} | (file.said if file else {})
     return packed.joined(memory.packed, memory.push, key, more) + (
-        file.data if file else b""
+        file.sent if file else b""
     ), current
 
 

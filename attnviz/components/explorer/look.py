@@ -20,6 +20,7 @@ from attnviz.figures.figure import (
 )
 
 _LONGEST = 100  # characters of a name
+_MOST_ZOOM = 1e6  # the browser holds it to what the map has
 
 
 def look_of(said: Any) -> Look:
@@ -40,16 +41,21 @@ def look_of(said: Any) -> Look:
         lines=_one_of(said.get("lines"), Lay, "columns"),
         reading=_one_of(said.get("reading"), Reading, "from"),
         hide=tuple(part for part in get_args(Hidden) if part in _list(said.get("hide"))),
+        at=_place(said.get("at")),
+        zoom=_window(said.get("zoom")),
+        zoomed=_name(said.get("zoomed")),
     )
 
 
 def drawable(look: Look, figure: Figure) -> Look:
-    """The same look without a metric or maps that this figure does not have."""
+    """The same look without a metric, maps or a step that this figure does not have."""
     metrics = figure.grid.metrics if figure.grid else {}
     return replace(
         look,
         metric=look.metric if look.metric in metrics else "",
         others=tuple(other for other in look.others if _has(figure, other)),
+        at=look.at if look.at in range(figure.n_steps) else None,
+        zoomed=look.zoomed if look.zoomed in [panel.id for panel in figure.panels] else "",
     )
 
 
@@ -70,6 +76,20 @@ def _share(number: Any) -> float:
     if type(number) not in (int, float) or not math.isfinite(number):
         return 0.0
     return float(number) if 0 <= number <= 1 else 0.0
+
+
+def _place(number: Any) -> int | None:
+    return number if type(number) is int and number >= 0 else None
+
+
+def _window(numbers: Any) -> tuple[float, float, float] | None:
+    given = _list(numbers)
+    if len(given) != 3 or any(type(number) not in (int, float) for number in given):
+        return None
+    zoom, row, col = map(float, given)
+    if not (1 < zoom <= _MOST_ZOOM and 0 <= row <= _MOST_ZOOM and 0 <= col <= _MOST_ZOOM):
+        return None  # NaN is in no interval
+    return zoom, row, col
 
 
 def _name(word: Any) -> str:

@@ -92,6 +92,7 @@ def take_apart(figure: Figure, heads: Mapping[tuple[int, int], Part] | None = No
         "settings": figure.settings,
         "fileStem": figure.file_stem,
         "snippet": figure.snippet,
+        "walk": list(figure.walk),
         "accents": {name: list(pair) for name, pair in palette.ACCENTS.items()},
         "palettes": {
             "sequential": [arrays.add(palette.sequential(dark)) for dark in (False, True)],
@@ -191,6 +192,8 @@ def _panel(panel: Panel, arrays: Arrays, axes: _Axes) -> dict[str, Any]:
         "blocked": None if panel.blocked is None else arrays.add(panel.blocked.astype(np.uint8)),
         "block": panel.block,
         "tops": None if panel.tops is None else arrays.add(np.asarray(panel.tops, np.float32)),
+        "madeFrom": list(panel.made_from),
+        "growsFrom": panel.grows_from,
     }
 
 

@@ -56,6 +56,18 @@ export function canvasSurface(context) {
       context.fillText(text, 0, 0);
       context.restore();
     },
+    curve([x, y, ...rest], { colour, width, alpha }) {
+      context.save();
+      context.lineCap = "round";
+      context.strokeStyle = colour;
+      context.lineWidth = width;
+      context.globalAlpha = alpha;
+      context.beginPath();
+      context.moveTo(x, y);
+      context.bezierCurveTo(.../** @type {[number, number, number, number, number, number]} */ (rest));
+      context.stroke();
+      context.restore();
+    },
     within(clip, draw) {
       context.save();
       context.beginPath();

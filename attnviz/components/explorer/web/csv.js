@@ -1,4 +1,5 @@
 // @ts-check
+/** @import { Sight } from "./sight.js" */
 /** @import { Panel } from "./types.js" */
 import { exact } from "./format.js";
 
@@ -14,23 +15,22 @@ export function field(text) {
 }
 
 /**
- * Every value of the panel, hidden ones too: a row per row, with its position and token; a
- * column's head is its position, a space and its token. Of an overview, a row and a column for
- * each block, with its first position and token.
+ * These values: a row per row, with its position and token; a column's head is its position, a
+ * space and its token. Of an overview, a row and a column for each block, with its first position
+ * and token.
  *
  * @param {Panel} panel
+ * @param {Sight} sight
  */
-export function csv(panel) {
-  const { rows, cols, values, block } = panel;
-  const firsts = (/** @type {string[]} */ labels) => labels.filter((_, i) => i % block === 0);
-  const across = firsts(cols.labels);
+export function csv(panel, { rows: down, cols: across, values, block }) {
+  const { rows, cols } = panel;
   const n = across.length;
-  const heads = across.map((label, i) => field(label === String(i) ? label : `${i * block} ${label}`));
+  const heads = Array.from(across, (at) => field(cols.labels[at] === String(at) ? String(at) : `${at} ${cols.labels[at]}`));
   const kind = block > 1 ? `${rows.name} position (largest of ${block} × ${block} cells)` : `${rows.name} position`;
   const lines = [[field(kind), field(rows.name), ...heads].join(",")];
-  firsts(rows.labels).forEach((label, r) => {
+  down.forEach((at, r) => {
     const numbers = Array.from(values.subarray(r * n, (r + 1) * n), exact);
-    lines.push([String(r * block), field(label), ...numbers].join(","));
+    lines.push([String(at), field(rows.labels[at]), ...numbers].join(","));
   });
   return `${lines.join("\r\n")}\r\n`;
 }

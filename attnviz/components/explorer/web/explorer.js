@@ -14,6 +14,8 @@ import { PLAIN, optionsOf, toggled } from "./look.js";
 import { MOST_OTHERS, mapOf } from "./maps.js";
 import { exportMenu } from "./menu.js";
 import { PanelView } from "./panelview.js";
+import { wholePlate } from "./pieces.js";
+import { Player } from "./player.js";
 import { roomBelow } from "./room.js";
 import { cellFor } from "./scene.js";
 import { Scenes } from "./scenes.js";
@@ -21,6 +23,7 @@ import { Telling } from "./telling.js";
 import { themeOf } from "./theme.js";
 import { Toolbar } from "./toolbar.js";
 import { Voice } from "./voice.js";
+import { Zooming } from "./zooming.js";
 
 const NOTHING = { panel: null, row: null, col: null };
 const IDLE = /** @type {import("./readout.js").Piece[]} */ ([
@@ -56,13 +59,16 @@ export class Explorer {
     /** @type {import("./lecture.js").Lecture | null} */
     this.lecture = null;
     this.telling = new Telling(this);
+    this.zooming = new Zooming(this);
     this.filing = new Filing();
     this.voice = new Voice();
     this.depot = new Depot(() => this.draw(), (note) => this.telling.hear(note));
-    this.toolbar = new Toolbar((change, settled) => this.change(change, settled));
+    const exporting = exportMenu(() => wholePlate(this), this, "Export all");
+    this.toolbar = new Toolbar((change, settled) => this.change(change, settled), exporting);
     this.panels = element("div", "panels");
     this.scenes = new Scenes(this);
-    this.main = element("div", "main", {}, [this.scenes.above, this.panels]);
+    this.player = new Player(this);
+    this.main = element("div", "main", {}, [this.player.root, this.scenes.above, this.panels]);
     this.stage = element("div", "stage", {}, [this.main]);
     root.replaceChildren(this.toolbar.root, this.stage, this.voice.root);
     this.theme = themeOf(root, figure, this.options.palette);
@@ -74,12 +80,14 @@ export class Explorer {
 
   /** @param {Figure} figure */
   show(figure) {
+    this.zooming.keep(this.figure, figure);
     this.figure = figure;
     this.filing.take(figure);
     if (figure.push !== this.push) {
       const { look, ...selection } = figure.selection;
       this.selection = selection;
       this.options = optionsOf(look);
+      this.zooming.take(look);
       this.push = figure.push;
     }
     this.theme = themeOf(this.root, figure, this.options.palette);
@@ -118,6 +126,7 @@ export class Explorer {
     if (width !== this.width) this.tall = roomBelow(this.root);
     this.width = width;
     const { tall } = this;
+    this.player.update();
     this.scenes.update();
     this.toolbar.update(this.figure, options, this.scenes.views);
     const room = this.scenes.roomFor(layOutGrid(this, width, tall, this.scenes.maps));
@@ -127,13 +136,10 @@ export class Explorer {
       one.root.remove();
       this.views.delete(id);
     }
-    const size = this.scenes.sizes(room, tall) ?? {
-      maxWidth: room,
-      maxHeight: 620,
-      cell: cellFor(panels, options, room, measure),
-    };
+    let common = 0; // the side of a cell where panels share one
+    const shared = () => ({ maxWidth: room, maxHeight: 620, cell: (common ||= cellFor(panels, options, room, measure)) });
     panels.forEach((panel, i) => {
-      const given = { panel, options, theme, measure, ...size };
+      const given = { panel, options, theme, measure, ...(this.scenes.size(room, tall, i) ?? shared()) };
       const known = this.views.get(panel.id);
       known?.update(given);
       const one = known ?? this.add(given);
@@ -142,6 +148,7 @@ export class Explorer {
       }
     });
     this.scenes.layOut(tall);
+    this.toolbar.exporting.hidden = this.panels.children.length < 2;
   }
 
   /** @param {import("./scene.js").Given} given */
@@ -153,12 +160,13 @@ export class Explorer {
       clear: () => this.select(NOTHING),
       menu: (/** @type {PanelView} */ view) =>
         exportMenu(() => scenePlate(view.scene, wordsOf(this, view.scene.panel)), this),
+      moved: this.zooming.moved.bind(this.zooming),
       looked: (/** @type {string} */ says) => {
         this.voice.say(says);
         this.scenes.tabling.update();
       },
     };
-    const one = new PanelView(host, given);
+    const one = new PanelView(host, given, this.zooming.windowOf(given.panel));
     this.views.set(given.panel.id, one);
     return one;
   }
@@ -166,6 +174,7 @@ export class Explorer {
   markAll() {
     const { panels } = this.scenes;
     const { panel: id, row, col } = this.selection;
+    const pointer = this.pointer ?? this.player.newest();
     const home = shownPanels(this.figure, this.selection).find((panel) => panel.id === id);
     const pinned = home ? { panel: home, row, col } : null;
     panels.forEach((panel, i) => {
@@ -173,10 +182,10 @@ export class Explorer {
       if (!one) return;
       const { shown } = one.scene;
       const pin = linked(pinned, panel, shown);
-      const marks = { ...linked(this.pointer, panel, shown), pinRow: pin.row, pinCol: pin.col };
+      const marks = { ...linked(pointer, panel, shown), pinRow: pin.row, pinCol: pin.col };
       one.mark(marks, i === 0 ? IDLE : [], this.pointer?.panel.id === panel.id);
     });
-    this.scenes.mark(this.pointer, pinned);
+    this.scenes.mark(pointer, pinned);
   }
 
   /** @param {string | null} id @param {number | null} row @param {number | null} col */
@@ -226,6 +235,8 @@ export class Explorer {
 
   stop() {
     this.lecture?.stop();
+    this.player.stop();
+    this.zooming.stop();
     this.telling.stop();
     this.voice.stop();
     cancelAnimationFrame(this.frame);

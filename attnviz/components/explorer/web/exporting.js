@@ -10,12 +10,12 @@ import { sightOf } from "./sight.js";
 import { scaleKind } from "./view.js";
 
 /**
- * A picture as it leaves the page: what is on screen, and what stands around it. sight: the
- * numbers behind it.
+ * A picture as it leaves the page: what is on screen, and what stands around it. panel, sight: the
+ * map whose numbers it shows, and those of them that are in sight; null for several maps.
  *
  * @typedef {{title: string, subtitle: string, settings: string, stem: string, theme: Theme,
- *   width: number, height: number, draw: (surface: Surface) => void, panel: Panel,
- *   sight: () => Sight}} Plate
+ *   width: number, height: number, draw: (surface: Surface) => void,
+ *   panel: Panel | null, sight: (() => Sight) | null}} Plate
  */
 
 const TOP = 52; // title and subtitle above an exported picture

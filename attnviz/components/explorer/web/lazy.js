@@ -20,8 +20,10 @@
  * @property {(change: Partial<Options>) => void} change
  * @property {(key: string) => void} also - adds a map, or takes it away
  * @property {(text: string) => void} say - to those who hear the page
+ * @property {(piece: () => import("./pieces.js").Piece, name: string) => HTMLElement} menu - to export it
  *
- * @typedef {{root: HTMLElement, update: (drawing: Drawing) => void, mark: (marks: Marks) => void}} LazyView
+ * @typedef {{root: HTMLElement, update: (drawing: Drawing) => void, mark: (marks: Marks) => void,
+ *   piece?: () => import("./pieces.js").Piece}} LazyView
  */
 
 /** Loaded when first shown: Home draws a matrix, and should do so at once. */

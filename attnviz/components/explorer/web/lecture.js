@@ -1,6 +1,5 @@
 // @ts-check
 /** @import { Explorer } from "./explorer.js" */
-/** @import { Panel } from "./types.js" */
 import { button } from "./controls.js";
 import { element } from "./dom.js";
 import { openHead } from "./heads.js";
@@ -9,10 +8,10 @@ import { leave, maskSwitch } from "./lecturing.js";
 import { PLAIN } from "./look.js";
 import { stepAt } from "./timeline.js";
 
-const GAP = 28;
 const KEYS = [
-  ["Arrow keys", "move the cell, or the head while no cell is chosen"],
-  ["Space", "next step, or the next row of a single map"],
+  ["← →", "one step back or forward, where there are steps"],
+  ["Arrow keys", "else move the cell, or the head while no cell is chosen"],
+  ["Space", "play or pause the steps, or the next row of a single map"],
   ["Digits", "jump to that step (from 1) or head (from 0)"],
   ["m", "mask on or off, where the page has one"],
   ["r", "reset"],
@@ -30,31 +29,17 @@ export class Lecture {
     this.help.hidden = true;
     const ask = button("? Keys", () => this.toggleHelp());
     this.bar = element("div", "lecture-bar", {}, [ask, button("Leave lecture view", leave)]);
+    this.bar.prepend(explorer.player.root);
     explorer.root.classList.add("lecture");
     explorer.root.append(this.bar, this.help);
     this.heard = (/** @type {KeyboardEvent} */ event) => this.hear(event);
     document.addEventListener("keydown", this.heard);
-    const { panel } = explorer.selection;
-    this.step = this.start = Math.max(0, explorer.figure.panels.findIndex(({ id }) => id === panel));
     explorer.width = 0; // the room is another one
     explorer.draw();
   }
 
   stop() {
     document.removeEventListener("keydown", this.heard);
-  }
-
-  /** The step shown, and the one it came from. @param {Panel[]} panels */
-  shown(panels) {
-    if (panels.length < 2) return panels;
-    this.step = Math.min(this.step, panels.length - 1);
-    const from = Math.max(0, this.step - 1);
-    return panels.slice(from, from + 2);
-  }
-
-  /** @param {number} room @param {number} tall @param {number} n - panels shown */
-  sizes(room, tall, n) {
-    return { maxWidth: Math.floor((room - (n - 1) * GAP) / n), maxHeight: tall, cell: 200 };
   }
 
   toggleHelp() {
@@ -79,7 +64,7 @@ export class Lecture {
     else if (key === " ") this.advance();
     else if (key === "m") maskSwitch()?.click();
     else if (key === "r") {
-      this.step = this.start;
+      explorer.player.stop();
       explorer.select({ panel: null, row: null, col: null });
       explorer.change(PLAIN);
     } else if (/^\d$/.test(key)) this.jump(Number(key));
@@ -88,35 +73,31 @@ export class Lecture {
   }
 
   advance() {
-    const { panels } = this.explorer.figure;
-    if (panels.length > 1) return this.go(stepAt(this.step + 1, panels.length));
-    const { row, col } = this.explorer.selection;
-    const next = row === null ? 0 : stepAt(row + 1, panels[0].rows.labels.length);
-    this.explorer.select({ panel: panels[0].id, row: next, col: col ?? 0 });
+    const { player, figure, selection: { row, col } } = this.explorer;
+    if (player.steps.length > 0) return player.toggle();
+    const [panel] = figure.panels;
+    const next = row === null ? 0 : stepAt(row + 1, panel.rows.labels.length);
+    this.explorer.select({ panel: panel.id, row: next, col: col ?? 0 });
   }
 
   /** @param {number} digit */
   jump(digit) {
-    const { figure, selection } = this.explorer;
-    const { grid, panels } = figure;
+    const { figure, selection, player } = this.explorer;
+    const { grid } = figure;
     if (grid && digit < grid.heads) this.explorer.select({ layer: openHead(figure, selection).layer, head: digit });
-    else if (!grid && digit >= 1 && digit <= panels.length) this.go(digit - 1);
-  }
-
-  /** @param {number} step */
-  go(step) {
-    this.step = step;
-    const { figure, selection: { row, col } } = this.explorer;
-    const panel = figure.panels[step];
-    const fits = row !== null && col !== null && row < panel.rows.labels.length && col < panel.cols.labels.length;
-    this.explorer.select(fits ? { panel: panel.id } : { panel: null, row: null, col: null });
+    else if (!grid && digit >= 1 && digit <= player.steps.length) player.go(digit - 1);
   }
 
   /** @param {KeyboardEvent} event */
   move(event) {
     const { explorer } = this;
-    const { figure, selection } = explorer;
+    const { figure, selection, player } = explorer;
     const { grid } = figure;
+    const onward = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (onward && player.steps.length > 0) {
+      player.by(onward);
+      return true;
+    }
     if (grid && selection.row === null) {
       const { layer, head } = openHead(figure, selection);
       const to = moved(event, { row: grid.layers.indexOf(layer), col: head }, grid.layers.length, grid.heads, 4);
@@ -124,7 +105,7 @@ export class Lecture {
       return true;
     }
     const { panels } = explorer.scenes;
-    const panel = panels.find(({ id }) => id === selection.panel) ?? figure.panels[this.step] ?? figure.panels[0];
+    const panel = panels.find(({ id }) => id === selection.panel) ?? panels[panels.length - 1] ?? figure.panels[0];
     const from = { row: selection.row ?? 0, col: selection.col ?? 0 };
     const { rows, cols } = panel;
     const to = selection.row === null ? from : moved(event, from, rows.labels.length, cols.labels.length, 8);

@@ -6,6 +6,7 @@ import { segments } from "./controls.js";
 import { element } from "./dom.js";
 import { moved } from "./keys.js";
 import { shown as shownText } from "./labels.js";
+import { linesPiece } from "./linespiece.js";
 import { evenStops, measuredStops, paintLines } from "./linespaint.js";
 import { columns, lineHeight } from "./linesplan.js";
 import { strongestKey, strongestQuery } from "./ranked.js";
@@ -33,7 +34,8 @@ export default class LinesView {
     this.readout = element("p", "readout");
     const words = element("div", "words", {}, [this.title, this.subtitle]);
     const titles = element("div", "side-titles", {}, this.heads);
-    this.root = element("section", "panel plain lines", {}, [element("header", "", {}, [words, this.lay.root]), titles, this.box, this.readout]);
+    const acts = element("div", "acts", {}, [this.lay.root, host.menu(() => this.piece(), "lines")]);
+    this.root = element("section", "panel plain lines", {}, [element("header", "", {}, [words, acts]), titles, this.box, this.readout]);
     /** @type {Marks} */
     this.marks = { row: -1, col: -1, pinRow: -1, pinCol: -1 };
     this.written = ["", ""];
@@ -170,7 +172,12 @@ export default class LinesView {
 
   paint() {
     if (!this.drawing) return;
-    const { shown, options } = this.drawing;
+    const { alone, stops, across } = this.laid(this.drawing);
+    paintLines(this.canvas, this.drawing, alone, stops, across);
+  }
+
+  /** @param {Drawing} drawing */
+  laid({ shown, options }) {
     const { row, col } = this.focus();
     const alone = { row: shown.rows.indexOf(row), col: shown.cols.indexOf(col) };
     const { scrollTop, scrollLeft, clientHeight, clientWidth } = this.box;
@@ -178,7 +185,17 @@ export default class LinesView {
     const stops = across
       ? measuredStops(this.left.middles(), this.right.middles(), scrollLeft, clientWidth)
       : evenStops(this.line, scrollTop, clientHeight);
-    paintLines(this.canvas, this.drawing, alone, stops, across);
+    return { alone, stops, across };
+  }
+
+  piece() {
+    const drawing = /** @type {Drawing} */ (this.drawing);
+    const laid = this.laid(drawing);
+    const { clientWidth, clientHeight } = this.box;
+    const [between, length] = laid.across ? [this.canvas.clientHeight, clientWidth] : [this.canvas.clientWidth, clientHeight];
+    const side = laid.across ? 84 : this.left.root.clientWidth;
+    const words = { title: this.title.textContent ?? "", subtitle: this.subtitle.textContent ?? "" };
+    return linesPiece(drawing, { ...words, ...laid, side, between, length });
   }
 
   /** @param {"row" | "col"} side @param {number} at */

@@ -15,6 +15,7 @@ export const PLAIN = {
   reading: "from",
   hideFirst: false,
   hideSpecial: false,
+  at: null,
 };
 
 /** Weights that the slider can stand at: finer where most weights are. */
@@ -29,18 +30,18 @@ export function leastPlace(least) {
   return best;
 }
 
-/** @param {Look} look @returns {Options} */
-export function optionsOf({ hide, ...drawn }) {
+/** @param {Look} look @returns {Options} what of it is not the zoom */
+export function optionsOf({ hide, zoom, zoomed, ...drawn }) {
   return { ...drawn, hideFirst: hide.includes("first"), hideSpecial: hide.includes("special") };
 }
 
-/** @param {Options} options @returns {Look} */
-export function lookOf({ hideFirst, hideSpecial, ...drawn }) {
+/** @param {Options} options @param {Pick<Look, "zoom" | "zoomed">} sight @returns {Look} */
+export function lookOf({ hideFirst, hideSpecial, ...drawn }, sight) {
   /** @type {Look["hide"]} */
   const hide = [];
   if (hideFirst) hide.push("first");
   if (hideSpecial) hide.push("special");
-  return { ...drawn, hide };
+  return { ...drawn, hide, ...sight };
 }
 
 /**

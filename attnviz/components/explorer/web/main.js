@@ -45,8 +45,8 @@ export default function mount({ data, parentElement, setStateValue, setTriggerVa
     Object.assign(root, { __explorer: explorer });
   }
   const shown = explorer;
-  shown.filing.send = (number) =>
-    setTriggerValue("file", { number, selection: { ...shown.selection, look: lookOf(shown.options) } });
+  shown.filing.send = (number, kind) =>
+    setTriggerValue("file", { number, kind, selection: { ...shown.selection, look: lookOf(shown.options, shown.zooming.said()) } });
   return () => {
     explorers.get(parentElement)?.stop();
     explorers.delete(parentElement);

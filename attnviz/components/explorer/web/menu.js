@@ -1,14 +1,23 @@
 // @ts-check
 /** @import { Explorer } from "./explorer.js" */
 /** @import { Plate } from "./exporting.js" */
+/** @import { Made } from "./filing.js" */
+/** @import { Sight } from "./sight.js" */
 import { csv } from "./csv.js";
 import { element } from "./dom.js";
 import { png } from "./exporting.js";
+import { SENT } from "./filing.js";
 import { npz } from "./npz.js";
 import { linkOf, snippetOf } from "./sharing.js";
+import { allOf } from "./sight.js";
 import { svg } from "./svg.js";
 
-/** @typedef {[word: string, ending: string, make: () => Promise<Blob | null>]} Item */
+/**
+ * kind: the ending of the file, and what tells two of one ending apart. make gives the file, says
+ * that it is already on its way, or why there is none.
+ *
+ * @typedef {[word: string, kind: string, make: () => Promise<Made>]} Item
+ */
 
 const BOM = "\ufeff"; // without it a spreadsheet takes UTF-8 for something else
 
@@ -25,9 +34,11 @@ function download(blob, name) {
  *
  * @param {() => Plate} plate
  * @param {Explorer} explorer
+ * @param {string} word - what opens it
  */
-export function exportMenu(plate, explorer) {
-  const summary = element("summary", "", { "aria-label": "Export this picture" }, ["Export"]);
+export function exportMenu(plate, explorer, word = "Export") {
+  const name = word === "Export" ? "Export this picture" : word;
+  const summary = element("summary", "", { "aria-label": name }, [word]);
   const items = element("div", "items");
   const menu = element("details", "menu", {}, [summary, items]);
   const close = () => {
@@ -49,35 +60,60 @@ export function exportMenu(plate, explorer) {
 }
 
 /** @param {() => Plate} plate @param {Explorer} explorer @param {() => void} close */
-function files(plate, { filing }, close) {
+function files(plate, explorer, close) {
+  const { filing } = explorer;
   /** @type {Item[]} */
   const all = [
     ["PNG image", "png", () => png(plate())],
     ["SVG drawing", "svg", async () => new Blob([svg(plate())], { type: "image/svg+xml" })],
-    ["CSV values", "csv", async () => new Blob([BOM, csv(plate().panel)], { type: "text/csv" })],
-    ["NPZ, what is in sight", "npz", async () => new Blob(/** @type {BlobPart[]} */ (npz(plate().panel, plate().sight())))],
+    ...numbers(plate(), explorer),
   ];
-  if (filing.send) all.push(["HTML, works offline", "html", () => filing.ask()]);
-  return all.map(([word, ending, make]) => {
-    const button = element("button", "", { type: "button", "data-export": ending }, [word]);
+  if (filing.send) all.push(["HTML, works offline", "html", () => filing.ask("page")]);
+  return all.map(([word, kind, make]) => {
+    const button = element("button", "", { type: "button", "data-export": kind }, [word]);
     button.onclick = async () => {
       const { stem } = plate();
       button.textContent = "Making the file …";
-      const blob = await make();
-      if (!blob) {
-        button.textContent = `${word}: it could not be made, try again`;
+      const made = await make();
+      if (made === null || typeof made === "string") {
+        button.textContent = `${word}: ${made ?? "it could not be made, try again"}`;
         return;
       }
       close();
-      download(blob, `${stem}.${ending}`);
+      if (made !== SENT) download(made, `${stem}.${kind.replace(/-.*/, "")}`);
     };
     return button;
   });
 }
 
+/**
+ * The numbers behind the picture, as tables and arrays: all of the map, and what is in sight of it
+ * where that is less. Of a long text only the server has them all.
+ *
+ * @param {Plate} plate @param {Explorer} explorer
+ * @returns {Item[]}
+ */
+function numbers({ panel, sight }, { filing }) {
+  if (!panel || !sight) return [];
+  const table = (/** @type {Sight} */ seen) => new Blob([BOM, csv(panel, seen)], { type: "text/csv" });
+  const arrays = (/** @type {Sight} */ seen) => new Blob(/** @type {BlobPart[]} */ (npz(panel, seen)));
+  const seen = sight();
+  const all = allOf(panel);
+  const part = seen.block !== all.block || seen.values.length < all.values.length;
+  /** @type {Item[]} */
+  const items = part ? [
+    ["CSV, what is in sight", "csv-sight", async () => table(sight())],
+    ["NPZ, what is in sight", "npz-sight", async () => arrays(sight())],
+  ] : [];
+  items.push([panel.block > 1 ? "CSV, the overview" : "CSV, whole map", "csv", async () => table(all)]);
+  if (panel.block === 1) items.push(["NPZ, whole map", "npz", async () => arrays(all)]);
+  else if (filing.send) items.push(["NPZ, whole map", "npz", () => filing.ask("map")]);
+  return items;
+}
+
 /** @param {Explorer} explorer @param {HTMLElement} items */
-function texts({ figure, selection, options }, items) {
-  const link = () => linkOf(figure, selection, options, window.location.href);
+function texts({ figure, selection, options, zooming }, items) {
+  const link = () => linkOf(figure, selection, { ...options, ...zooming.said() }, window.location.href);
   /** @type {[string, string, () => string][]} */
   const all = [];
   if (!figure.sealed) all.push(["Copy link", "link", link]);

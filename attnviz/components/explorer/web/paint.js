@@ -18,11 +18,15 @@ import { isBlocked, part } from "./view.js";
  * @property {(x: number, y: number, w: number, h: number, stroke: string, width: number) => void} frame
  * @property {(x: number, y: number, w: number, h: number, kind: "hatch" | "dots", theme: Theme) => void} texture
  * @property {(text: string, x: number, y: number, style: TextStyle) => void} text
+ * @property {(points: number[], stroke: Stroke) => void} curve - cubic, from and to and the two
+ *   points between that draw it, x and y in turn
  * @property {(map: Pixels, box: Box, clip: Box, theme: Theme) => void} map - stretched over the
  *   box, of which only what lies in the clip shows
  * @property {(clip: Box, draw: () => void) => void} within - what is drawn shows only in the clip
  *
  * @typedef {{x: number, y: number, w: number, h: number}} Box
+ *
+ * @typedef {{colour: string, width: number, alpha: number}} Stroke
  *
  * @typedef {{size: number, fill: string, family: string, weight?: number, angle?: number,
  *   align?: "left" | "center" | "right", baseline?: "top" | "middle" | "bottom"}} TextStyle
@@ -42,7 +46,7 @@ export function paint(surface, scene) {
   paintMap(surface, scene);
   if (plan.numbers) surface.within(plan, () => paintNumbers(surface, scene));
   surface.frame(plan.x - 0.5, plan.y - 0.5, plan.w + 1, plan.h + 1, theme.line, 1);
-  paintAxes(surface, panel, plan, theme);
+  paintAxes(surface, scene);
   paintLegend(surface, scene);
 }
 
@@ -83,7 +87,7 @@ export function overlap(a, b) {
 /** @param {Surface} surface @param {Scene} scene */
 function paintNumbers(surface, { panel, shown, scale, plan, theme }) {
   const palette = coloursOf(panel, theme);
-  const size = Math.min(14, Math.max(10, Math.round(plan.cellW * 0.3)));
+  const size = Math.min(14 * plan.type, Math.max(10, Math.round(plan.cellW * 0.3)));
   const room = Math.floor((plan.cellW - 3) / (size * 0.54));
   const cells = [];
   for (let r = Math.floor(plan.row); r < Math.min(shown.rows.length, plan.row + plan.nRows); r += 1) {
@@ -107,10 +111,10 @@ function paintNumbers(surface, { panel, shown, scale, plan, theme }) {
   }
 }
 
-/** @param {Surface} surface @param {Panel} panel @param {Plan} plan @param {Theme} theme */
-function paintAxes(surface, panel, plan, theme) {
+/** @param {Surface} surface @param {Scene} scene */
+function paintAxes(surface, { panel, plan, theme, shown }) {
   const { x, y } = plan;
-  const title = { size: 12, fill: theme.muted, family: theme.sans };
+  const title = { size: 12 * plan.type, fill: theme.muted, family: theme.sans };
   surface.text(panel.cols.title, x, 0, { ...title, baseline: "top" });
   surface.text(panel.rows.title, 0, y, {
     ...title,
@@ -120,6 +124,7 @@ function paintAxes(surface, panel, plan, theme) {
   });
   const label = { size: plan.labelSize, fill: theme.text, family: theme.mono };
   for (const { at, text } of plan.rowTicks) {
+    if (at >= shown.rows.length) break;
     surface.text(isolated(text), x - 5, y + (at + 0.5 - plan.row) * plan.cellH, {
       ...label,
       align: "right",
@@ -127,6 +132,7 @@ function paintAxes(surface, panel, plan, theme) {
     });
   }
   for (const { at, text } of plan.colTicks) {
+    if (at >= shown.cols.length) break;
     const middle = x + (at + 0.5 - plan.col) * plan.cellW;
     if (plan.colAngle === 0) {
       surface.text(isolated(text), middle, y - 5, { ...label, align: "center", baseline: "bottom" });
@@ -143,31 +149,41 @@ function paintAxes(surface, panel, plan, theme) {
 
 /** @param {Surface} surface @param {Scene} scene */
 function paintLegend(surface, { panel, scale, plan, theme, layers, legend }) {
-  const { x, bar } = plan;
-  const palette = coloursOf(panel, theme);
-  for (let i = 0; i < bar.w; i += 1) {
-    const step = 3 * Math.round((i / (bar.w - 1)) * 255);
-    const [r, g, b] = palette.subarray(step, step + 3);
-    surface.rect(x + i, bar.y, Math.min(1.5, bar.w - i), 9, `rgb(${r},${g},${b})`);
-  }
-  surface.frame(x - 0.5, bar.y - 0.5, bar.w + 1, 10, theme.line, 1);
-  const note = { size: 11, fill: theme.muted, family: theme.sans, baseline: /** @type {const} */ ("top") };
-  const below = bar.y + 13;
-  surface.text(`${scale.decades ? "≤ " : ""}${scaleEnd(scale.lo)}`, x, below, note);
-  const top = scale.rowTop ? "row max" : scaleEnd(scale.hi);
-  surface.text(top, x + bar.w, below, { ...note, align: "right" });
-  const word = scale.decades ? `${panel.valueName}, log` : panel.valueName;
-  surface.text(word, x + bar.w / 2, below, { ...note, align: "center" });
-
+  const { x, bar, type } = plan;
+  const { note, below } = paintBar(surface, panel, scale, theme, { x, ...bar }, type);
   legend.forEach(([kind, name], i) => {
     const left = plan.swatch.x + i * plan.swatch.pitch;
     const { y } = plan.swatch;
     surface.rect(left, y, 14, 11, theme.page);
     surface.texture(left, y, 14, 11, kind, theme);
     surface.frame(left - 0.5, y - 0.5, 15, 12, theme.line, 1);
-    surface.text(name, left + 19, y - 1, note);
+    surface.text(name, left + 19, y + 5.5 - 5.5 * type - 1, note);
   });
-  if (plan.note) surface.text(sharing(layers), x, below + 15, note);
+  if (plan.note) surface.text(sharing(layers), x, below + 15 * type, note);
+}
+
+/**
+ * The colour bar, its ends and what it is of.
+ *
+ * @param {Surface} surface @param {Panel} panel @param {Range} scale @param {Theme} theme
+ * @param {{x: number, y: number, w: number}} bar @param {number} type
+ */
+export function paintBar(surface, panel, scale, theme, { x, y, w }, type = 1) {
+  const palette = coloursOf(panel, theme);
+  for (let i = 0; i < w; i += 1) {
+    const step = 3 * Math.round((i / (w - 1)) * 255);
+    const [r, g, b] = palette.subarray(step, step + 3);
+    surface.rect(x + i, y, Math.min(1.5, w - i), 9, `rgb(${r},${g},${b})`);
+  }
+  surface.frame(x - 0.5, y - 0.5, w + 1, 10, theme.line, 1);
+  const note = { size: 11 * type, fill: theme.muted, family: theme.sans, baseline: /** @type {const} */ ("top") };
+  const below = y + 13;
+  surface.text(`${scale.decades ? "≤ " : ""}${scaleEnd(scale.lo)}`, x, below, note);
+  const top = scale.rowTop ? "row max" : scaleEnd(scale.hi);
+  surface.text(top, x + w, below, { ...note, align: "right" });
+  const word = scale.decades ? `${panel.valueName}, log` : panel.valueName;
+  surface.text(word, x + w / 2, below, { ...note, align: "center" });
+  return { note, below };
 }
 
 /**

@@ -11,6 +11,7 @@ import { gestures } from "./gestures.js";
 import { moved } from "./keys.js";
 import { paintOverlay } from "./overlay.js";
 import { paint } from "./paint.js";
+import { boxOf, cellUnder } from "./spots.js";
 import { cell as cellPieces, place, plain, show } from "./readout.js";
 import { ROOMY, leastWidth, looking, sceneOf } from "./scene.js";
 import { Viewport } from "./viewport.js";
@@ -26,6 +27,7 @@ const ROW_AFTER = 120; // ms of rest on a cell before its whole row is asked for
  * @property {(panel: string, row: number, col: number) => void} pin
  * @property {() => void} clear
  * @property {(panel: PanelView) => HTMLElement} menu
+ * @property {(panel: PanelView, window: Window) => void} moved - the reader has moved it
  * @property {(says: string) => void} looked - another part is in sight, which these words say
  */
 
@@ -34,8 +36,8 @@ const NO_MARKS = { row: -1, col: -1, pinRow: -1, pinCol: -1 };
 
 /** One matrix on the page: its canvas, its labels, its readout, its keys. */
 export class PanelView {
-  /** @param {PanelHost} host @param {Given} given */
-  constructor(host, given) {
+  /** @param {PanelHost} host @param {Given} given @param {Window} window */
+  constructor(host, given, window) {
     this.host = host;
     this.title = element("h2", "title");
     this.subtitle = element("p", "subtitle");
@@ -46,7 +48,11 @@ export class PanelView {
     this.readout = element("p", "readout");
     const words = element("div", "words", {}, [this.title, this.subtitle]);
     const head = element("header", "", {}, [words, host.menu(this)]);
-    this.viewport = new Viewport(this.plot, () => this.scene, (window) => this.look(window));
+    this.viewport = new Viewport(this.plot, () => this.scene, (window) => {
+      this.look(window);
+      host.moved(this, window);
+    });
+    this.viewport.window = window;
     const { bar } = this.viewport;
     this.root = element("section", "panel", {}, [head, this.plot, bar.root, this.readout]);
     /** The keyboard's cell, among the drawn ones. */
@@ -99,6 +105,13 @@ export class PanelView {
     context.clearRect(0, 0, plan.width, plan.height);
     paint(canvasSurface(context), this.scene);
     this.viewport.shown();
+  }
+
+  /** Shows what another map shows, as far as it can. @param {Window} window */
+  follow(window) {
+    this.viewport.window = window;
+    this.viewport.fits(this.scene);
+    this.look(this.viewport.window);
   }
 
   /** @param {Window} window - what is in sight from the next frame on */
@@ -167,31 +180,14 @@ export class PanelView {
     return [];
   }
 
-  /** @param {MouseEvent} event @returns {{row: number, col: number}} -1: outside */
+  /** @param {MouseEvent} event */
   under(event) {
-    const { plan, shown } = this.scene;
-    const box = this.base.getBoundingClientRect();
-    const x = event.clientX - box.left - plan.x;
-    const y = event.clientY - box.top - plan.y;
-    const col = x >= 0 && x < plan.w && y < plan.h ? Math.floor(x / plan.cellW + plan.col) : -1;
-    const row = y >= 0 && y < plan.h && x < plan.w ? Math.floor(y / plan.cellH + plan.row) : -1;
-    return { row: Math.min(row, shown.rows.length - 1), col: Math.min(col, shown.cols.length - 1) };
+    return cellUnder(this.scene, this.base.getBoundingClientRect(), event);
   }
 
-  /**
-   * Where a cell is on the screen: for tests.
-   *
-   * @param {number} row @param {number} col - positions of the tensor
-   */
+  /** Where a cell is on the screen: for tests. @param {number} row @param {number} col - positions */
   cellBox(row, col) {
-    const { plan, shown } = this.scene;
-    const box = this.base.getBoundingClientRect();
-    return {
-      x: box.left + plan.x + (shown.cols.indexOf(col) - plan.col) * plan.cellW,
-      y: box.top + plan.y + (shown.rows.indexOf(row) - plan.row) * plan.cellH,
-      width: plan.cellW,
-      height: plan.cellH,
-    };
+    return boxOf(this.scene, this.base.getBoundingClientRect(), row, col);
   }
 
   listen() {

@@ -37,15 +37,16 @@ export function snapped(cells, room, ratio) {
  * @param {number} maxWidth
  * @param {Measure} measure
  * @param {number} step - every how many rows have a label
+ * @param {number} type - how many times larger than usual all words are
  */
-export function rowLabels(panel, shown, maxWidth, measure, step) {
-  const size = maxWidth < 420 ? 11 : 12;
-  const room = Math.round(Math.min(112, Math.max(44, maxWidth * 0.22)));
+export function rowLabels(panel, shown, maxWidth, measure, step, type = 1) {
+  const size = Math.round((maxWidth < 420 ? 11 : 12) * type);
+  const room = Math.round(Math.min(112 * type, Math.max(44, maxWidth * 0.22)));
   const drawn = ticks(panel.rows.labels, shown.rows, step);
   // Zooming brings other labels, and must not move the map.
   const later = step > 1 ? ticks(panel.rows.labels, shown.rows, sampling(shown.rows.length)) : [];
   const wide = widest([...drawn, ...later], room, size, measure);
-  return { size, wide, x: TITLE + wide + GAP };
+  return { size, wide, x: TITLE * type + wide + GAP };
 }
 
 /** @param {number} n */
@@ -63,6 +64,7 @@ const sampling = (n) => Math.max(2, Math.ceil(n / SAMPLED));
  * @param {number} given.cell - the largest side of a cell
  * @param {number} given.ratio - device pixels a CSS pixel
  * @param {Measure} given.measure
+ * @param {number} [given.type] - how many times larger than usual all words are
  * @returns {Plan}
  */
 export function plan(given) {
@@ -77,13 +79,13 @@ export function plan(given) {
  * @param {number} colStepBefore
  */
 function frame(given, rowStepBefore, colStepBefore) {
-  const { panel, shown, swatches, maxWidth, maxHeight, cell, ratio, measure } = given;
+  const { panel, shown, swatches, maxWidth, maxHeight, cell, ratio, measure, type = 1 } = given;
   const nRows = shown.rows.length;
   const nCols = shown.cols.length;
-  const { size: labelSize, wide: rowWide, x } = rowLabels(panel, shown, maxWidth, measure, rowStepBefore);
+  const { size: labelSize, wide: rowWide, x } = rowLabels(panel, shown, maxWidth, measure, rowStepBefore, type);
 
   const side = Math.min(cell, (maxWidth - x - 2) / nCols);
-  const colRoom = Math.round(Math.min(92, Math.max(44, maxHeight * 0.2)));
+  const colRoom = Math.round(Math.min(92 * type, Math.max(44, maxHeight * 0.2)));
   const colStepLeast = Math.max(colStepBefore, stride(nCols, nCols, 1));
   const later = colStepLeast > 1 ? ticks(panel.cols.labels, shown.cols, sampling(nCols)) : [];
   const drawn = ticks(panel.cols.labels, shown.cols, colStepLeast);
@@ -93,10 +95,10 @@ function frame(given, rowStepBefore, colStepBefore) {
   const colLabelH = flat ? labelSize : slanted ? Math.ceil(colWide * Math.sin(-SLANT)) + 6 : colWide;
   const last = slanted ? Math.ceil(lastWide(given, labelSize, colWide) * Math.cos(SLANT)) : 2;
   const overhang = side < NUMBERS ? Math.max(last, (maxWidth < NARROW ? LEAST_OVERHANG : OVERHANG) + side / 2) : last;
-  const y = TITLE + colLabelH + GAP;
+  const y = TITLE * type + colLabelH + GAP;
 
   const roomW = Math.min(cell * nCols, maxWidth - x - Math.max(2, overhang - side / 2));
-  const roomH = Math.min(cell * nRows, Math.max(80, maxHeight - y - BAR));
+  const roomH = Math.min(cell * nRows, Math.max(80, maxHeight - y - BAR * type));
   const square = Math.min(roomW / nCols, roomH / nRows);
   // A wide matrix keeps rows that can be read.
   const tall = nCols > 2 * nRows ? Math.max(square, Math.min(20, roomH / nRows)) : square;
@@ -110,11 +112,12 @@ function frame(given, rowStepBefore, colStepBefore) {
   const fit = fitted(labelSize, measure);
   const mostZoom = Math.min(cellW, cellH) < NUMBERS ? Math.max(1, MOST_CELL / Math.max(cellW, cellH)) : 1;
   const shared = panel.block > 1 || Math.min(cellW, cellH) * ratio < 1;
-  const note = shared ? 16 : 0;
-  const barW = 150; // room for both its ends and its name
-  const beside = swatches > 0 && x + barW + swatches * SWATCH <= maxWidth;
-  const legendW = beside ? barW + swatches * SWATCH : Math.max(barW, swatches * SWATCH);
-  const right = Math.max(w + Math.max(2, Math.min(overhang - cellW / 2, maxWidth - x - w)), legendW, note && NOTE);
+  const note = shared ? 16 * type : 0;
+  const barW = Math.round(150 * type); // room for both its ends and its name
+  const swatch = SWATCH * type;
+  const beside = swatches > 0 && x + barW + swatches * swatch <= maxWidth;
+  const legendW = beside ? barW + swatches * swatch : Math.max(barW, swatches * swatch);
+  const right = Math.max(w + Math.max(2, Math.min(overhang - cellW / 2, maxWidth - x - w)), legendW, note && NOTE * type);
   return {
     x,
     y,
@@ -123,7 +126,7 @@ function frame(given, rowStepBefore, colStepBefore) {
     cellW,
     cellH,
     width: Math.ceil(x + right),
-    height: Math.ceil(y + h + BAR + note + (swatches > 0 && !beside ? 18 : 0)),
+    height: Math.ceil(y + h + BAR * type + note + (swatches > 0 && !beside ? 18 * type : 0)),
     rowStep,
     colStep,
     rowTicks: ticks(panel.rows.labels, shown.rows, rowStep).map(fit(rowWide)),
@@ -132,8 +135,9 @@ function frame(given, rowStepBefore, colStepBefore) {
     labelSize,
     numbers: Math.min(cellW, cellH) >= NUMBERS,
     bar: { y: y + h + 12, w: barW },
-    swatch: { x: beside ? x + barW + 16 : x, y: y + h + (beside ? 11 : BAR + note), pitch: SWATCH },
+    swatch: { x: beside ? x + barW + 16 : x, y: y + h + (beside ? 11 : BAR * type + note), pitch: swatch },
     note,
+    type,
     row: 0,
     col: 0,
     nRows,

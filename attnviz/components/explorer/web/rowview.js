@@ -4,6 +4,7 @@ import { element } from "./dom.js";
 import { number } from "./format.js";
 import { shown as shownText } from "./labels.js";
 import { ranked } from "./ranked.js";
+import { rowPiece } from "./rowpiece.js";
 import { place, show } from "./readout.js";
 
 const MOST = 12;
@@ -19,7 +20,7 @@ export default class RowView {
     this.list = element("div", "bars", {}, this.bars.map(({ root }) => root));
     this.more = element("p", "note");
     const words = element("div", "words", {}, [this.title, this.saying]);
-    this.root = element("section", "panel plain ranked", {}, [element("header", "", {}, [words]), this.list, this.more]);
+    this.root = element("section", "panel plain ranked", {}, [element("header", "", {}, [words, host.menu(() => this.piece(), "row")]), this.list, this.more]);
     this.row = -1;
     /** @type {Marks} */
     this.marks = { row: -1, col: -1, pinRow: -1, pinCol: -1 };
@@ -52,6 +53,13 @@ export default class RowView {
   update(drawing) {
     this.drawing = drawing;
     this.root.style.width = `${Math.min(drawing.maxWidth, 300)}px`;
+  }
+
+  piece() {
+    const { main: { panel }, shown, theme, measure } = /** @type {Drawing} */ (this.drawing);
+    const { items } = ranked(panel, this.row, shown.cols, MOST);
+    const words = { title: this.title.textContent ?? "", subtitle: this.saying.textContent ?? "", more: this.more.textContent ?? "" };
+    return rowPiece({ items, panel, theme, measure, ...words });
   }
 
   /** @param {Marks} marks */

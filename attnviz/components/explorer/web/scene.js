@@ -14,11 +14,12 @@ const [BAR, BARS] = [34, 54];
 
 /**
  * @typedef {{panel: Panel, options: Options, theme: Theme, measure: Measure, maxWidth: number,
- *   maxHeight: number, cell: number}} Given
+ *   maxHeight: number, cell: number, type?: number}} Given
+ *   type: how many times larger than usual all words are.
  *
  * @typedef {Scene & {ratio: number, measure: Measure, whole: Plan, bitmaps: Layers,
- *   key: string}} Shown
- *   whole: the plan of all of the map; plan is that of what is in sight. key: what colours and
+ *   all: View, key: string}} Shown
+ *   all: what is drawn of the map once it is whole: it has its place from the start. whole: the plan of all of the map; plan is that of what is in sight. key: what colours and
  *   legend depend on.
  */
 
@@ -94,9 +95,10 @@ function scaleOf(panel, shown, options) {
  * @param {Shown | null} before
  * @returns {Shown}
  */
-export function sceneOf({ panel, options, theme, measure, maxWidth, maxHeight, cell }, window, before) {
+export function sceneOf({ panel, options, theme, measure, maxWidth, maxHeight, cell, type }, window, before) {
   const ratio = globalThis.devicePixelRatio || 1;
   const shown = drawn(panel, options);
+  const all = panel.growsFrom === null ? shown : drawn(panel, { ...options, at: null });
   const look = [panel.digest, panel.block, panel.scale, panel.limit, options, shown.rows.length, shown.cols.length];
   const key = JSON.stringify([...look, theme.page, ratio]);
   const same = before !== null && before.key === key;
@@ -104,13 +106,13 @@ export function sceneOf({ panel, options, theme, measure, maxWidth, maxHeight, c
   const legend = same ? before.legend : swatches(panel, shown);
   const bitmaps = same ? before.bitmaps : new Layers({ panel, shown, scale, theme, ratio });
   bitmaps.panel = panel; // with the parts that have come since
-  const most = Math.max(shown.rows.length, shown.cols.length);
+  const most = Math.max(all.rows.length, all.cols.length);
   const bar = most * NUMBERS > Math.min(maxWidth, maxHeight) ? (maxWidth >= 1.1 * ROOMY ? BAR : BARS) : 0;
-  const room = { maxWidth, maxHeight: maxHeight - bar, cell, ratio, measure };
-  const whole = planned({ panel, shown, swatches: legend.length, ...room });
-  const plan = windowed(whole, window, { panel, shown, measure });
+  const room = { maxWidth, maxHeight: maxHeight - bar, cell, ratio, measure, type };
+  const whole = planned({ panel, shown: all, swatches: legend.length, ...room });
+  const plan = windowed(whole, window, { panel, shown: all, measure });
   const layers = bitmaps.at(plan);
-  return { panel, shown, scale, plan, whole, theme, ratio, measure, legend, bitmaps, layers, key };
+  return { panel, shown, all, scale, plan, whole, theme, ratio, measure, legend, bitmaps, layers, key };
 }
 
 /**
@@ -121,6 +123,6 @@ export function sceneOf({ panel, options, theme, measure, maxWidth, maxHeight, c
  * @returns {Shown}
  */
 export function looking(scene, window) {
-  const plan = windowed(scene.whole, window, scene);
+  const plan = windowed(scene.whole, window, { ...scene, shown: scene.all });
   return { ...scene, plan, layers: scene.bitmaps.at(plan) };
 }

@@ -8,11 +8,16 @@ import { shownPanels } from "./heads.js";
 import { LazyViews } from "./lazy.js";
 import { linked } from "./linking.js";
 import { allMaps, mainMap, mapOf, slots } from "./maps.js";
+import { exportMenu } from "./menu.js";
+import { piecePlate } from "./pieces.js";
+import { sightOf } from "./sight.js";
+import { stageSize, staged } from "./staging.js";
 import { Tabling } from "./tabling.js";
 import { range, view } from "./view.js";
 
 const GAP = 16; // between maps that are compared
 const BARS = 300; // the width of the ranked bars
+const SPARED = 8; // pixels below a picture that a lecture has to itself
 const ROOMY = 660; // with as much room they stand beside the picture, not below it
 
 /** Which views of a figure are on the page, and the maps that they show. */
@@ -31,6 +36,7 @@ export class Scenes {
         change: (change) => explorer.change(change),
         also: (key) => explorer.also(key),
         say: (text) => explorer.voice.say(text),
+        menu: (piece, name) => exportMenu(() => piecePlate(explorer, piece(), name), explorer),
       },
       () => explorer.draw(),
     );
@@ -44,6 +50,8 @@ export class Scenes {
     this.show = "matrix";
     this.views = { tokens: false, compare: false };
     this.room = 0;
+    /** Whether a step of a walk is drawn, beside what it was made from. */
+    this.staged = false;
   }
 
   /** What there is to draw now. */
@@ -66,8 +74,12 @@ export class Scenes {
       this.panels = this.compared(one, other, options);
     } else {
       const panels = shownPanels(figure, selection);
-      this.panels = this.explorer.lecture?.shown(panels) ?? panels;
+      const { step } = this.explorer.player;
+      this.panels = step ? staged(step, panels, this.explorer.width) : panels;
     }
+    const { step } = this.explorer.player;
+    this.staged = this.show === "matrix" && step !== null && step.rows === null;
+    this.explorer.panels.classList.toggle("staged", this.staged && this.panels.length > 1);
     this.explorer.panels.classList.toggle("compared", this.show === "compare");
   }
 
@@ -107,14 +119,15 @@ export class Scenes {
   }
 
   /**
-   * The size of one matrix that has the place to itself, and of maps side by side; null leaves it
-   * to the panels.
+   * The size of one matrix that has the place to itself, of those of a step, and of maps side by
+   * side; null leaves it to the panels.
    *
-   * @param {number} room @param {number} tall
+   * @param {number} room @param {number} tall @param {number} at - which one
    */
-  sizes(room, tall) {
+  size(room, tall, at) {
     const { lecture } = this.explorer;
-    if (lecture && this.show === "matrix" && this.panels.length) return lecture.sizes(room, tall, this.panels.length);
+    const alone = lecture !== null && this.panels.length > 0 && this.show === "matrix";
+    if (alone || this.staged) return stageSize(this.panels.length, at, room, alone ? tall + SPARED : tall, alone);
     if (this.panels.length === 1) return { maxWidth: room, maxHeight: tall, cell: 60 };
     if (this.show !== "compare") return null;
     // Beside a grid too the difference stays in sight.
@@ -159,6 +172,13 @@ export class Scenes {
       maps: this.maps,
       candidates: () => allMaps(figure, main),
     };
+  }
+
+  /** What of the main map lines, text and bars show. */
+  sight() {
+    const { panel } = /** @type {TokenMap} */ (this.main);
+    const shown = view(panel, this.explorer.options);
+    return sightOf(panel, shown, { row: 0, col: 0, nRows: shown.rows.length, nCols: shown.cols.length });
   }
 
   /** @param {Pointer | null} pointer @param {Pointer | null} pinned */

@@ -1,6 +1,7 @@
 // @ts-check
-/** @import { Figure, Options, Selection } from "./types.js" */
+/** @import { Figure, Look, Options, Selection } from "./types.js" */
 import { openHead } from "./heads.js";
+import { words } from "./zooming.js";
 
 /**
  * An address that shows the same picture: that of the page, with the selection and the look as
@@ -8,13 +9,14 @@ import { openHead } from "./heads.js";
  *
  * @param {Figure} figure
  * @param {Selection} selection
- * @param {Options} options
+ * @param {Options & Pick<Look, "zoom" | "zoomed">} options
  * @param {string} page - its address
  */
 export function linkOf(figure, selection, options, page) {
   const link = new URL(page);
   if (!figure.linked) return link.href;
   const { panel, row, col } = selection;
+  const seen = words(options);
   const said = {
     ...(figure.grid ? openHead(figure, selection) : {}),
     panel: panel === "weights" ? null : panel,
@@ -30,6 +32,9 @@ export function linkOf(figure, selection, options, page) {
     table: options.table ? 1 : null,
     lines: options.lines === "columns" ? null : options.lines,
     read: options.reading === "from" ? null : options.reading,
+    at: options.at,
+    zoom: seen.zoom,
+    zoomed: seen.zoomed,
     hide: [options.hideFirst && "first", options.hideSpecial && "special"].filter(Boolean).join(","),
   };
   for (const [name, word] of Object.entries(said)) {

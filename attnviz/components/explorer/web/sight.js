@@ -25,6 +25,18 @@ export function sightOf(panel, shown, plan) {
   return (panel.block === 1 || rows.length * cols.length <= MOST_CELLS ? cells(panel, rows, cols) : null) ?? blocks(panel);
 }
 
+/**
+ * All that the browser has of a map, hidden rows and columns too.
+ *
+ * @param {Panel} panel
+ * @returns {Sight}
+ */
+export function allOf(panel) {
+  const every = (/** @type {string[]} */ labels) => Int32Array.from({ length: labels.length }, (_, i) => i);
+  const whole = panel.block === 1 && cells(panel, every(panel.rows.labels), every(panel.cols.labels));
+  return whole || blocks(panel);
+}
+
 /** @param {Panel} panel @param {Int32Array} rows @param {Int32Array} cols @returns {Sight | null} null: not all are known exactly */
 function cells(panel, rows, cols) {
   const values = new Float32Array(rows.length * cols.length);

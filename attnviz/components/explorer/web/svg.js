@@ -66,6 +66,11 @@ function svgSurface(parts, image) {
         `<text transform="translate(${round(x)} ${round(y)})${turn}" dy="${shift}em" font-size="${style.size}" font-family="${escaped(style.family)}" font-weight="${style.weight ?? 400}" fill="${style.fill}" text-anchor="${anchor}">${escaped(text)}</text>`,
       );
     },
+    curve([x, y, ...rest], { colour, width, alpha }) {
+      parts.push(
+        `<path d="M${round(x)} ${round(y)}C${rest.map(round).join(" ")}" fill="none" stroke="${colour}" stroke-width="${round(width)}" stroke-opacity="${round(alpha)}" stroke-linecap="round"/>`,
+      );
+    },
     within(clip, draw) {
       const { x, y, w, h } = { x: round(clip.x), y: round(clip.y), w: round(clip.w), h: round(clip.h) };
       parts.push(`<svg x="${x}" y="${y}" width="${w}" height="${h}" viewBox="${x} ${y} ${w} ${h}">`);

@@ -41,8 +41,8 @@ export class Telling {
   tell(after = REPORT_AFTER) {
     clearTimeout(this.timer);
     this.timer = window.setTimeout(() => {
-      const { selection, options } = this.explorer;
-      this.explorer.report({ ...selection, look: lookOf(options) });
+      const { selection, options, zooming } = this.explorer;
+      this.explorer.report({ ...selection, look: lookOf(options, zooming.said()) });
     }, after);
   }
 

@@ -11,6 +11,7 @@ import { cell, place, plain, show } from "./readout.js";
 import { running } from "./running.js";
 import { walked } from "./walking.js";
 import { channels, coloursOf } from "./theme.js";
+import { textPiece } from "./textpiece.js";
 import { TokenList } from "./tokenlist.js";
 import { isBlocked, part } from "./view.js";
 
@@ -31,7 +32,8 @@ export default class TextView {
     this.box = element("div", "scroll", {}, [this.list.root]);
     this.readout = element("p", "readout");
     this.legend = legend();
-    const head = element("header", "", {}, [words, this.reading.root]);
+    const acts = element("div", "acts", {}, [this.reading.root, host.menu(() => this.piece(), "text")]);
+    const head = element("header", "", {}, [words, acts]);
     this.root = element("section", "panel plain text", {}, [head, this.box, this.legend.root, this.readout]);
     this.two = false;
     /** @type {(Axis | null)[]} */
@@ -93,6 +95,12 @@ export default class TextView {
     }
     list.root.replaceChildren(...nodes);
     list.set(items, Int32Array.from(items.keys()));
+  }
+
+  piece() {
+    const { main: { panel }, scale, theme } = /** @type {Drawing} */ (this.drawing);
+    const words = { title: this.title.textContent ?? "", subtitle: this.saying.textContent ?? "" };
+    return textPiece([...(this.two ? this.asking.items : []), ...this.list.items], this.box, { ...words, panel, scale, theme });
   }
 
   /** @param {Marks} marks */

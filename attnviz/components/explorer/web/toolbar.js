@@ -24,8 +24,12 @@ const KINDS = /** @type {[ScaleKind, string][]} */ ([
  * The switches that act on all panels at once; only those that can do something are there.
  */
 export class Toolbar {
-  /** @param {(change: Partial<Options>, settled?: boolean) => void} change */
-  constructor(change) {
+  /**
+   * @param {(change: Partial<Options>, settled?: boolean) => void} change
+   * @param {HTMLElement} exporting - a menu for all pictures at once
+   */
+  constructor(change, exporting) {
+    this.exporting = exporting;
     this.show = segments("View", "", SHOWS, (show) => change({ show }));
     this.row = button("Row", () => change({ row: !this.options?.row }));
     this.row.title = "The chosen query's keys, ranked";
@@ -49,6 +53,7 @@ export class Toolbar {
       this.scale.root,
       this.least.root,
       this.more,
+      exporting,
       this.note,
     ]);
   }
@@ -99,7 +104,7 @@ export function abilities(figure) {
   return {
     scale: weights.length > 0,
     // An overview's cells cannot be taken apart.
-    first: figure.grid !== null && weights.some(({ cols, block }) => block === 1 && cols.name === "key" && cols.labels.length > 1),
+    first: weights.some(({ cols, block, growsFrom }) => (figure.grid || growsFrom) && block === 1 && cols.name === "key" && cols.labels.length > 1),
     special: figure.panels.some(({ rows, cols, block }) => block === 1 && (rows.special?.some(Boolean) || cols.special?.some(Boolean))),
   };
 }

@@ -8,12 +8,14 @@
  * @typedef {{id: string, title: string, subtitle: string, scale: "weight" | "signed" | "magnitude" | "flag",
  *   limit: number | null, accent: string, valueName: string, rows: Axis, cols: Axis,
  *   values: Float32Array, blocked: Uint8Array | null, digest: string, shared?: number, block: number,
- *   tops: Float32Array | null, source: Source | null, refusal?: string}} Panel
+ *   tops: Float32Array | null, source: Source | null, refusal?: string, madeFrom: string[],
+ *   growsFrom: number | null}} Panel
  *   values and blocked hold rows x cols numbers, row after row. shared: the largest value of the
  *   maps that this one is compared with, for one scale on all. Of an overview (block > 1) each of
  *   them stands for block x block cells: the largest of them, and whether all are masked; tops is
  *   then each row's largest, and source has the parts that were fetched. refusal: why another map
- *   that was asked for is not shown.
+ *   that was asked for is not shown. madeFrom: ids of the panels that it was computed from.
+ *   growsFrom: of a text that a model wrote, how many tokens stood there before.
  *
  * @typedef {[number, number]} Span - a position, and the one after the last
  *
@@ -43,12 +45,12 @@
  *     named: Record<string, [Uint8Array, Uint8Array]>, lines: [string[], string[]]},
  *   panels: Panel[], grid: Grid | null, selection: Selection & {look: Look}, push: number, id: string,
  *   key: string, held?: (layer: number, head: number) => Panel,
- *   known?: (layer: number, head: number) => Panel | null, snippet: string, linked?: boolean,
+ *   known?: (layer: number, head: number) => Panel | null, snippet: string, walk: string[], linked?: boolean,
  *   sealed?: boolean, parts?: {layer: number, head: number, part: import("./wire.js").Part}[],
- *   file?: {number: number, data: Uint8Array} | null}} Figure
+ *   file?: {number: number, data: Uint8Array, kind: "page" | "map", refusal: string} | null}} Figure
  *   held: the map of any head, where the explorer may ask for those that it lacks, or the last one
  *   shown while it is on its way; known: the same, or null where it is not here. snippet: the
- *   Python that computes it. linked: the page's address has its selection. sealed: there is no
+ *   Python that computes it. walk: ids of the panels to be played one after another. linked: the page's address has its selection. sealed: there is no
  *   server; parts: maps that came along. file: what was asked for, at the message's end.
  *
  * @typedef {"absolute" | "row" | "log"} ScaleKind
@@ -56,12 +58,15 @@
  * @typedef {"matrix" | "lines" | "text" | "compare"} Show
  *
  * @typedef {{show: Show, scale: ScaleKind | null, least: number, palette: string, metric: string,
- *   others: string[], row: boolean, table: boolean, lines: "columns" | "rows", reading: "from" | "to"}} Drawn
+ *   others: string[], row: boolean, table: boolean, lines: "columns" | "rows", reading: "from" | "to",
+ *   at: number | null}} Drawn
  *   What Look and Options share. scale: how weights are coloured; null leaves it to the size of
- *   the map. least: weights below are drawn as nothing. others: keys of maps beside the open one.
+ *   the map. least: weights below are drawn as nothing. others: keys of maps beside the open one. at: the step of
+ *   the walk that is shown, null for the whole figure.
  *
- * @typedef {Drawn & {hide: ("first" | "special")[]}} Look
- *   How the figure is drawn, as Python and links know it.
+ * @typedef {Drawn & {hide: ("first" | "special")[], zoom: number[] | null, zoomed: string}} Look
+ *   How the figure is drawn, as Python and links know it. zoom: of what is in sight of the panel
+ *   zoomed ("": the first) how much larger than the whole, the first row and the first column.
  *
  * @typedef {Drawn & {hideFirst: boolean, hideSpecial: boolean}} Options
  *
@@ -86,10 +91,11 @@
  * @typedef {{width: number, height: number, x: number, y: number, w: number, h: number,
  *   cellW: number, cellH: number, rowStep: number, colStep: number, rowTicks: Tick[], colTicks: Tick[],
  *   colAngle: number, labelSize: number, numbers: boolean, bar: {y: number, w: number},
- *   swatch: {x: number, y: number, pitch: number}, note: number,
+ *   swatch: {x: number, y: number, pitch: number}, note: number, type: number,
  *   row: number, col: number, nRows: number, nCols: number, mostZoom: number, zoom: number}} Plan
  *   Where everything of one panel stands, in CSS pixels; x, y, w, h is the map itself, of which
  *   nRows x nCols cells, from row and col on, are in sight; these may be fractions. note: the room
- *   for the line that says how many cells share a pixel. mostZoom: 1 where nothing is gained.
+ *   for the line that says how many cells share a pixel. type: how many times larger than usual all
+ *   words are. mostZoom: 1 where nothing is gained.
  */
 export {};

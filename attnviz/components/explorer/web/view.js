@@ -10,14 +10,15 @@ const DECADES = 4;
  * @param {Axis} axis
  * @param {boolean} first - hide position 0
  * @param {boolean} special - hide special tokens
+ * @param {number} n - positions that are there
  * @returns {Int32Array}
  */
-function positions(axis, first, special) {
+function positions(axis, first, special, n) {
   const kept = [];
-  for (let i = 0; i < axis.labels.length; i += 1) {
+  for (let i = 0; i < n; i += 1) {
     if (!(first && i === 0) && !(special && axis.special?.[i])) kept.push(i);
   }
-  if (kept.length === 0) return Int32Array.from(axis.labels.keys());
+  if (kept.length === 0) return Int32Array.from({ length: n }, (_, i) => i);
   return Int32Array.from(kept);
 }
 
@@ -27,13 +28,17 @@ function positions(axis, first, special) {
  * @returns {View}
  */
 export function view(panel, options) {
-  const rows = positions(panel.rows, false, options.hideSpecial);
+  // Of a text that is being written, what is there so far.
+  const grown = panel.growsFrom !== null && options.at !== null ? panel.growsFrom + options.at : Infinity;
+  const [n, m] = [panel.rows, panel.cols].map(({ labels }) => Math.min(labels.length, grown));
+  const rows = positions(panel.rows, false, options.hideSpecial, n);
   const cols = positions(
     panel.cols,
     options.hideFirst && panel.cols.name === "key",
     options.hideSpecial,
+    m,
   );
-  const hidden = panel.rows.labels.length - rows.length + panel.cols.labels.length - cols.length;
+  const hidden = n - rows.length + m - cols.length;
   return { rows, cols, hidden };
 }
 

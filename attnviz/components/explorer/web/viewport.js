@@ -37,7 +37,7 @@ export class Viewport {
 
   /** Drawn rows and columns, and the largest zoom. */
   map() {
-    const { shown, whole } = this.scene();
+    const { all: shown, whole } = this.scene();
     return { rows: shown.rows.length, cols: shown.cols.length, most: whole.mostZoom };
   }
 
@@ -48,7 +48,7 @@ export class Viewport {
   }
 
   /** @param {Shown} scene @returns {boolean} whether the window had to change to fit it */
-  fits({ shown, whole }) {
+  fits({ all: shown, whole }) {
     const map = { rows: shown.rows.length, cols: shown.cols.length, most: whole.mostZoom };
     const window = clamped(this.window, map);
     const changed = JSON.stringify(window) !== JSON.stringify(this.window);
@@ -138,14 +138,14 @@ export class Viewport {
 
   /** After each painting: the buttons, and what is missing. */
   shown() {
-    const { plan, shown, panel } = this.scene();
+    const { plan, all, panel } = this.scene();
     const { source } = panel;
     const missing = this.missing();
     const refused = missing ? (source?.refusal(missing.rows, missing.cols, missing.block) ?? "") : "";
     const waiting = missing !== null && !refused;
     this.refusal.textContent = panel.refusal ?? (refused && `No exact weights here. ${refused}`);
     this.refusal.hidden = this.refusal.textContent === "";
-    this.bar.update(plan, shown, waiting);
+    this.bar.update(plan, all, waiting);
     this.plot.classList.toggle("zoomed", this.isZoomed());
     clearTimeout(this.timer);
     if (!waiting) source?.rest();

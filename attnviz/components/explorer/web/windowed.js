@@ -18,11 +18,11 @@ export function windowed(whole, { zoom, row, col }, { panel, shown, measure }) {
   const nCols = whole.nCols / zoom;
   const cellW = whole.w / nCols;
   const cellH = whole.h / nRows;
-  const { labelSize, x, y, w } = whole;
+  const { labelSize, type, x, y, w } = whole;
   const fit = fitted(labelSize, measure);
   const rowStep = stride(Math.ceil(nRows), cellH, labelSize + 2);
   const rowTicks = ticks(panel.rows.labels, shown.rows, rowStep, row, row + nRows, true);
-  const above = y - TITLE - GAP; // the height that the labels have
+  const above = y - TITLE * type - GAP; // the height that the labels have
   const labels = ticks(panel.cols.labels, shown.cols, 1, col, col + nCols, true);
   const flat = cellW >= 16 && widest(labels, cellW, labelSize, measure) <= cellW - 6;
   const slanted = !flat && cellW >= 20;
@@ -38,7 +38,7 @@ export function windowed(whole, { zoom, row, col }, { panel, shown, measure }) {
     ...whole,
     ...{ row, col, nRows, nCols, cellW, cellH, rowStep, colStep, zoom },
     // Where a cell is cut at the edge, its label would stand beside another's place.
-    rowTicks: rowTicks.filter(({ at }) => inside(at + 0.5 - row, nRows)).map(fit(x - TITLE - GAP)),
+    rowTicks: rowTicks.filter(({ at }) => inside(at + 0.5 - row, nRows)).map(fit(x - TITLE * type - GAP)),
     colTicks: columns
       .filter(({ at }) => inside(at + 0.5 - col, nCols))
       .map((tick) => fit(room(tick))(tick)),

@@ -22,14 +22,17 @@ export const WHOLE = { zoom: 1, row: 0, col: 0 };
  * @returns {Window}
  */
 export function clamped({ zoom, row, col }, { rows, cols, most }) {
-  const to = Math.min(Math.max(zoom, 1), most);
+  const to = short(Math.min(Math.max(zoom, 1), most));
   if (to < 1.01) return WHOLE;
   return {
     zoom: to,
-    row: Math.min(Math.max(row, 0), rows - rows / to),
-    col: Math.min(Math.max(col, 0), cols - cols / to),
+    row: short(Math.min(Math.max(row, 0), rows - rows / to)),
+    col: short(Math.min(Math.max(col, 0), cols - cols / to)),
   };
 }
+
+/** Five decimals, so that a link can say exactly what is in sight. @param {number} value */
+const short = (value) => Math.floor(value * 1e5 + 1e-4) / 1e5;
 
 /**
  * Larger or smaller by a factor; the cell at row, col (fractions of cells) stays where it is.

@@ -1,0 +1,104 @@
+"""What the date writers wrote -> their alignment, and how often each is right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attnviz.errors import AttnvizError
+from attnviz.figures import palette
+from attnviz.figures.figure import Axis, Figure, Panel
+from attnviz.figures.vega import Spec, name, number, tip
+from attnviz.models.teaching.date_writer import Written
+
+END = "end"
+NAMES = {"attention": "with attention", "fixed": "one fixed vector"}
+
+
+def alignment_figure(line: str, written: Written) -> Figure:
+    """Each letter written, and the letters read that it was drawn from."""
+    if written.alignment is None:
+        raise AttnvizError("Only the writer with attention has an alignment.")
+    letters = tuple(line.lower().strip().replace(" ", "␣"))
+    made = tuple(written.text) + ((END,) if written.stopped else ())
+    sure = [f"probability {p:.3f}" for p in written.probabilities.tolist()]
+    return Figure(
+        title="Where each written letter was read",
+        alt=(
+            f"A matrix of weights: {len(made)} letters written in rows, {len(letters)} letters "
+            f"read in columns; every row sums to 1."
+        ),
+        panels=(
+            Panel(
+                "alignment",
+                "Alignment",
+                written.alignment.float().cpu().numpy(),
+                Axis("query", "written: attends from", made, details=tuple(sure)),
+                Axis("key", "read: attends to", letters),
+                subtitle="softmax weights over the letters read, every row sums to 1",
+                limit=1.0,
+            ),
+        ),
+        settings="GRU encoder and decoder with additive attention, trained on written dates",
+        file_stem="attnviz_alignment",
+        snippet=(
+            f"from attnviz.models.teaching.date_writer import load\n\n"
+            f'written = load("attention").write({line!r})\n'
+            f"print(written.text, written.alignment)\n"
+        ),
+    )
+
+
+def accuracy_chart(card: Mapping[str, Any]) -> Spec:
+    """The share of dates that come out right, against the length of the line, for both writers."""
+    rows = [
+        {
+            "writer": NAMES[kind],
+            "characters": row["characters"],
+            "right": row["right"],
+            "dates": row["dates"],
+            "trained": "yes" if row["dates"] <= card["longest_trained"] else "no, longer",
+        }
+        for kind, judged in card["accuracy"].items()
+        for row in judged
+    ]
+    colours = [palette.ACCENTS[word][0] for word in ("output", "query")]
+    shared = {
+        "x": number("characters", "Mean length of the line (characters)", scale={"zero": True}),
+        "y": number("right", "Dates right to the last digit", axis={"format": "%"})
+        | {"scale": {"domain": [0, 1]}},
+        "color": name("writer", scale={"domain": list(NAMES.values()), "range": colours}),
+        "tooltip": [
+            tip("writer", "Writer"),
+            tip("dates", "Dates in the line", "d"),
+            tip("characters", "Characters", ".0f"),
+            tip("right", "Right", ".1%"),
+            tip("trained", "Such lengths in training"),
+        ],
+    }
+    return {
+        "title": "Right dates against the length of what is read",
+        "height": 260,
+        "layer": [
+            {"data": {"name": "judged"}, "mark": "line", "encoding": shared},
+            {
+                "data": {"name": "judged"},
+                "mark": {"type": "point", "filled": True, "size": 70},
+                "encoding": shared | {"shape": name("trained", "In training")},
+            },
+        ],
+        "datasets": {"judged": rows},
+    }
+
+
+def accuracy_sentence(card: Mapping[str, Any]) -> str:
+    """What the curves say, in words, and where they come from."""
+    first, last = ({kind: rows[i] for kind, rows in card["accuracy"].items()} for i in (0, -1))
+    return (
+        f"Recorded after training: with one date in the line, {first['attention']['right']:.1%} "
+        f"come out right with attention and {first['fixed']['right']:.1%} from one fixed vector; "
+        f"with {last['fixed']['dates']}, {last['attention']['right']:.1%} and "
+        f"{last['fixed']['right']:.1%}. Lines of more than {card['longest_trained']} dates were in "
+        f"no training. Judged on {card['lines_judged']} lines of dates that neither has seen; "
+        f"`{card['script']}`, seed {card['seed']}, makes all of it again."
+    )

@@ -1,0 +1,35 @@
+"""A whole map as a file: band by band, and exactly what the capture says."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+import attnviz as av
+from attnviz.figures import capture as captures
+from attnviz.figures import numbers
+from attnviz.figures.parts import Part, Request
+from attnviz.models import LoadedModel
+
+
+@pytest.mark.models
+def test_a_whole_long_map_equals_the_captures(smollm2: LoadedModel) -> None:
+    capture = av.capture(smollm2, "The cat sat on the mat and looked at the other cat. " * 80)
+    n = len(capture.tokens)
+    assert captures.block_of(n) > 1, "long enough to be shown as an overview"
+    asked: list[Request] = []
+
+    def source(request: Request) -> Part:
+        asked.append(request)
+        return captures.part(capture, request)
+
+    panel = captures.capture_figure(capture, 3, 5).panels[0]
+    data = numbers.whole_npz(source, 3, 5, panel.rows, panel.cols)
+    assert len(asked) > 1
+    with np.load(io.BytesIO(data), allow_pickle=False) as held:
+        np.testing.assert_allclose(held["values"], capture.weights(3, 5), rtol=0, atol=1e-6)
+        np.testing.assert_array_equal(held["masked"], capture.blocked(3))
+        assert held["col_tokens"].tolist() == list(capture.tokens)
+        assert held["rows"].tolist() == list(range(n))

@@ -1,0 +1,70 @@
+"""What the browser is told of its address, where a run comes with one that is a moment old."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from attnviz.ui import address
+
+
+class Told(dict):
+    """Query parameters as a run has them, and what the browser would be told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.browser: dict[str, str] = {}
+
+    def __setitem__(self, key: str, value: str) -> None:
+        super().__setitem__(key, value)
+        self.browser = dict(self)
+
+    def pop(self, key: str, default: object = None) -> object:
+        if key not in self:
+            return default  # as Streamlit: nothing is sent
+        value = super().pop(key)
+        self.browser = dict(self)
+        return value
+
+    def stale(self, **said: str) -> None:
+        """The next run comes with this address, whatever the browser was told meanwhile."""
+        dict.clear(self)
+        dict.update(self, said)
+
+
+@pytest.fixture
+def query(monkeypatch: pytest.MonkeyPatch) -> Told:
+    query = Told()
+    monkeypatch.setattr(address, "st", SimpleNamespace(query_params=query, session_state={}))
+    return query
+
+
+def test_a_value_is_told_and_taken_back(query: Told) -> None:
+    address.write("mask", "causal")
+    assert query.browser == {"mask": "causal"}
+    address.write("mask", None)
+    assert query.browser == {}
+
+
+def test_taking_back_reaches_a_browser_whose_run_knew_of_nothing(query: Told) -> None:
+    address.write("mask", "causal")
+    query.stale()
+    address.write("mask", None)
+    assert query.browser == {}
+
+
+def test_a_value_reaches_a_browser_that_was_told_otherwise_since(query: Told) -> None:
+    query.stale(mask="causal")
+    address.write("mask", "causal")
+    address.write("mask", None)
+    query.stale(mask="causal")
+    address.write("mask", "causal")
+    assert query.browser == {"mask": "causal"}
+
+
+def test_what_the_browser_has_is_not_told_again(query: Told) -> None:
+    query.stale(mask="causal")
+    address.write("mask", "causal")
+    address.write("head", None)
+    assert query.browser == {}
