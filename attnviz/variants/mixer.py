@@ -172,4 +172,5 @@ def recurrent_variant(
         normalised=normalised,
         options=options or {},
         recurrence=recurrence,
+        causal="always",
     )
