@@ -30,9 +30,7 @@ chosen = explorer(figure, key="variant_map", selection=chosen)
 selection.keep(chosen, default=(0, 0))
 head = chosen.head or 0
 st.markdown(kind_sentence(trace, head))
-page.caution(
-    "random_weights", "effective_map" if trace.weights_kind == "effective" else "not_explanation"
-)
+page.caution(*variant_panels.cautions(trace))
 
 section = controls.section(variant_panels.sections_of(variant))
 if section == "lesson":

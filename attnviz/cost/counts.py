@@ -13,6 +13,12 @@ from attnviz import variants
 from attnviz.trace import Step, Trace
 from attnviz.variants.softmax import attend
 
+NARROWER = {
+    "latent": ("latent_normed", "key_position"),
+    "gated_latent": ("latent_normed", "key_position"),
+}
+"""Steps kept by variants that rebuild their keys and values from something narrower."""
+
 
 @dataclass(frozen=True)
 class Count:
@@ -106,12 +112,19 @@ def _written(trace: Trace) -> tuple[Count, ...]:
 
 
 def _kept(trace: Trace) -> list[Step]:
-    """The last keys and the last values before they are compared and mixed."""
-    last: dict[str, Step] = {}
-    for step in trace.steps:
-        if step.role in ("key", "value") and "key" in step.axes:
-            last[step.role] = step
-    return list(last.values())
+    """What later tokens need of these: keys as they are compared, values as they are mixed."""
+    if trace.variant in NARROWER:
+        return [trace[word] for word in NARROWER[trace.variant]]
+    sources = [
+        word
+        for step in trace.steps
+        if step.name == "scores" or step.origin.operation == "mix"
+        for word in step.origin.sources
+        if word in trace.names
+    ]
+    steps = [trace[word] for word in dict.fromkeys(sources)]
+    alone = not trace.is_cross  # then the inputs are the sequence that answers
+    return [step for step in steps if "query" not in step.axes or (alone and step.role == "input")]
 
 
 def _recurrent(trace: Trace) -> tuple[Count, ...]:

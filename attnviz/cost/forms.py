@@ -2,8 +2,8 @@
 
 All but those of a whole layer are causal, so that they answer the same question. What is timed is
 the mixer itself, from each head's queries, keys and values to its output, without projections. A
-variant that is neither softmax over each head's dot products nor a recurrence is timed as a whole
-layer, as `run` computes it.
+variant that is neither plain softmax over heads nor a recurrence is timed as a whole layer, as
+`run` computes it.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ MAPS = 8
 """Of the size (H, T, T) that a readable form has in memory at its peak, rounded up."""
 ROWS = 64
 """Of the size (H, T, d) that any form has, rounded up."""
+
+PLAIN = ("multi_head", "grouped_query")
+"""Variants that are softmax over each head's queries and keys as they are, and nothing else."""
 
 Compute = Callable[[], Tensor]
 
@@ -89,7 +92,7 @@ def forms() -> dict[str, Form]:
         if variant.recurrence is not None:
             made.append(Form(word, "recurrent", f"{title}, token by token", False, _by_token))
             made.append(Form(word, "chunked", f"{title}, in chunks", False, _in_chunks))
-        elif attend in variant.parts and "n_heads" in _takes(variant):
+        elif word in PLAIN:
             made.append(Form(word, "naive", f"{title}, every map written", True, _naive))
             made.append(Form(word, "sdpa", f"{title}, fused kernel", False, _fused))
         else:

@@ -17,6 +17,8 @@ LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
 MOST_HEADS = 16
 FITTED_FROM = 1024
 """Tokens: below, the time is mostly that of calling operations, not of what they do."""
+FEWEST = 3
+"""Points that a line is fitted through, where there are as many."""
 ENOUGH = 1.0
 """Seconds spent on repeating one measurement, once it has been taken twice."""
 MOST_REPEATS = 7
@@ -127,7 +129,8 @@ def _least(
 def fits(table: pd.DataFrame) -> pd.DataFrame:
     """The exponents of power laws through each form's points from FITTED_FROM tokens on.
 
-    Columns: form, title, time (of seconds ~ length^time), memory. Least squares in the logarithms.
+    Columns: form, title, time (of seconds ~ length^time), memory. Least squares in the logarithms;
+    the last FEWEST points where fewer are that long.
     """
     import numpy as np
     import pandas as pd
@@ -136,7 +139,7 @@ def fits(table: pd.DataFrame) -> pd.DataFrame:
     for form, points in table.groupby("form", sort=False):
         title = points["title"].iloc[0]
         long = points.loc[points["length"] >= FITTED_FROM]
-        points = long if len(long) > 1 else points
+        points = long if len(long) >= FEWEST else points.iloc[-FEWEST:]
         lengths = np.log(points["length"].to_numpy(float))
         slope = {
             word: float(np.polyfit(lengths, np.log(points[column].to_numpy(float)), 1)[0])

@@ -141,12 +141,12 @@ def distance_chart(table: pd.DataFrame, tokens: tuple[str, ...], *, dark: bool =
     )
     chart = {
         "title": "Distance of the outputs, token by token",
-        "height": 320,
+        "height": 420,
         "data": {"name": "tokens"},
         "mark": {"type": "line", "point": {"size": 45}, "strokeWidth": 2},
         "encoding": {
             "x": number("place", "token (position)", axis={"tickMinStep": 1, "grid": False}),
-            "y": number("distance", "relative distance (0 is equal)", scale={"domainMin": 0}),
+            "y": number("distance", "relative distance", scale={"zero": True}),
             "color": color,
             "tooltip": [
                 tip("token", "token"),

@@ -30,7 +30,9 @@ CAUTIONS = {
     "loses or keeps.",
     "no_ranking": "No table here is a universal ranking of speed: bytes are one part of it.",
     "effective_map": "An effective map is signed and need not add up to 1: read it as how much of "
-    "each value the output holds. A cell also depends on later tokens that erased from the state.",
+    "each value the output holds.",
+    "erased_later": "A column also depends on later tokens: what they erased from the state is "
+    "taken off the cells of their rows.",
     "untrained": "Nothing here is trained: random keys and fixed gates show the mechanics of "
     "storing, not what a model makes of them.",
     "measured_here": "Measured on this machine, now: another device, library or neighbour gives "

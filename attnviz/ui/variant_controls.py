@@ -26,6 +26,8 @@ HEADS = (1, 2, 4, 8, 16)
 SHARED = ("n_kv_heads", "n_key_heads")
 MAIN = ("n_kv_heads", "n_heads", "head_dim")
 """Which dimension is the main choice of a variant without options of its own."""
+COMMON = ("bias", "softcap", "sink", "yarn")
+"""Options that many variants take: never the main choice of one."""
 WORDS = {
     "n_heads": "Query heads",
     "n_kv_heads": "Key/value heads",
@@ -37,6 +39,11 @@ WORDS = {
     "layer": "Layer of the model",
     "feature_map": "Feature map φ",
     "gate": "Gate",
+    "bias": "Position bias",
+    "softcap": "Soft cap on scores",
+    "sink": "Attention sink",
+    "yarn": "YaRN factor",
+    "head_mixing": "Head mixing",
 }
 _TAKEN = ("layer", "head", "row", "col", "panel", "tab", "mask", "seed", "text", "input")
 """Query keys that say something else."""
@@ -75,8 +82,13 @@ def settings_of(variant: Variant) -> list[Setting]:
         for word, parameter in signature(variant.dimensions).parameters.items()
         if word != "d_model"
     ]
-    main = next((word for word in MAIN if any(size.word == word for size in sizes)), "")
-    return options + sorted(sizes, key=lambda size: size.word != main)
+    words = [size.word for size in sizes]
+    if "n_heads" not in words:  # the one head is as wide as the model
+        sizes = [Setting("head_dim", WIDTH), *(s for s in sizes if s.word != "head_dim")]
+    own = [option.word for option in options if option.word not in COMMON]
+    order = [*([] if "n_kv_heads" in words else own), *MAIN]
+    main = next(s for word in order for s in (*options, *sizes) if s.word == word)
+    return [main, *(setting for setting in (*options, *sizes) if setting != main)]
 
 
 def chosen_variant() -> Variant:

@@ -26,6 +26,14 @@ def opening(variant: Variant) -> tuple[str, str]:
     return variant.title, f"{variant.source}."
 
 
+def cautions(trace: av.Trace) -> list[str]:
+    """What a reader of this map would otherwise over-read."""
+    if trace.weights_kind == "softmax":
+        return ["random_weights", "not_explanation"]
+    erased = ["erased_later"] if "erased" in trace.names else []
+    return ["random_weights", "effective_map", *erased]
+
+
 def steps(trace: av.Trace, head: int) -> None:
     """Every step as a picture, and the arithmetic of the cell that the reader clicks."""
     st.markdown(f"Every step of head {head}, in order. Click a cell for its arithmetic.")
@@ -62,7 +70,7 @@ def cost(choices: Choices, trace: av.Trace) -> None:
         f"| {line.what} | ${line.formula}$ | ${line.worked}$ | {line.amount:,} {line.unit} |"
         for line in bill(trace)
     ]
-    if trace.weights_kind == "softmax":
+    if trace.state is None:
         total = counted(lambda: run(choices).trace)
         rows.append(f"| All matrix products, as PyTorch counts them | | | {total:,} operations |")
     st.markdown("\n".join(["| What | Formula | This run | Amount |", "|---|---|---|---:|", *rows]))

@@ -34,7 +34,7 @@ def test_bytes_are_those_of_the_tensors(name: str) -> None:
 
 @pytest.mark.parametrize("name", SOFTMAX)
 def test_the_cache_is_that_of_keys_and_values(name: str) -> None:
-    trace = av.run(name, X, **({} if name == "scaled_dot_product" else {"n_heads": 4}))
+    trace = av.run(name, X)
     words = ("key", "value") if name == "scaled_dot_product" else ("key_heads", "value_heads")
     assert bill(trace)[-1].amount == sum(trace[word].tensor.nbytes for word in words)
 

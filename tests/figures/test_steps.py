@@ -68,7 +68,7 @@ def test_a_panel_shows_the_cells_that_cell_index_finds(trace: av.Trace) -> None:
 @pytest.mark.parametrize("name", av.variants.names())
 def test_any_registered_variant_is_drawn_whole(name: str) -> None:
     """Whatever steps and weights it has: each is a panel, named, with its own numbers."""
-    trace = av.run(name, X)
+    trace = av.run(name, av.random_inputs(5, 32, batch=2, seed=1))
     figure = steps_figure(trace, batch=1)
     assert [panel.id for panel in figure.panels] == [*trace.names, *trace.parameters]
     for panel in figure.panels:

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz as av
 from attnviz.ui.page import CAUTIONS
+from attnviz.ui.variant_controls import settings_of
 from attnviz.ui.variant_panels import SECTIONS
 from tests.components.test_payload import unpack
 
@@ -75,6 +76,23 @@ def test_the_main_choice_and_folded_ones_reach_the_run() -> None:
     assert "def feature_map" in app.code[1].value
     app.segmented_control(key="feature_map").set_value("exp").run()
     assert "feature_map='exp'" in app.code[0].value
+
+
+@pytest.mark.parametrize(
+    ("name", "main"),
+    [
+        ("scaled_dot_product", "head_dim"),
+        ("multi_head", "n_heads"),
+        ("grouped_query", "n_kv_heads"),
+        ("linear", "feature_map"),
+        ("kimi_delta", "gate"),
+        ("mamba2", "n_heads"),
+    ],
+)
+def test_a_variants_own_choice_is_in_sight(name: str, main: str) -> None:
+    settings = settings_of(av.variants.find(name))
+    assert settings[0].word == main
+    assert len({setting.word for setting in settings}) == len(settings)
 
 
 def test_another_variant_leaves_nothing_of_the_last_in_the_address() -> None:
