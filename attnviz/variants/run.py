@@ -87,6 +87,8 @@ def run(
         cross=context is not None,
         mask="" if mask is None else mask.name if isinstance(mask, Mask) else "custom",
         options=options,
+        grid=inputs.grid,
+        empty_rows=empty_rows,
         initial_state=starting_state(
             variant, initial_state, inputs.embeddings.shape[0], sizes, place
         ),

@@ -24,6 +24,8 @@ class Setup:
     mask: str = ""  # its name; "" for none
     options: Mapping[str, str] = field(default_factory=dict)  # the variant's own, all of them
     initial_state: Tensor | None = None  # S_0 of a recurrent mixer; None: empty
+    grid: tuple[int, int] | None = None  # rows and columns of an image's patches
+    empty_rows: str = "error"
 
 
 @dataclass(frozen=True)
