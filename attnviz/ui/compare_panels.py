@@ -87,7 +87,7 @@ def run(choices: Choices) -> Comparison:
         if "n_kv_heads" in signature(variant.dimensions).parameters:
             options["n_kv_heads"] = max(1, choices.n_heads // 2)
         written = {word: repr(value) for word, value in options.items()}
-        if variant.recurrence is None and choices.causal:
+        if variant.causal == "if masked" and choices.causal:
             options["mask"], written["mask"] = av.masks.causal(), "av.masks.causal()"
         runs[name] = partial(av.run, name, inputs, **options)
         given = ", ".join(f"{word}={value}" for word, value in written.items())

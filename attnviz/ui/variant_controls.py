@@ -116,9 +116,15 @@ def variant_controls(variant: Variant) -> Choices:
         given = {setting.word: _ask(setting, {}) for setting in _heads_first(others)}
         others_given = {word: value for word, value in given.items() if value is not None}
         mask, size, cross = "none", 2, None
-        if variant.recurrence is None:
+        if variant.causal != "always":
+            never = variant.causal == "never"
+            words = ["none", "padding"] if never else list(MASKS)
             mask = controls.pick(
-                "Mask", list(MASKS), key="mask", default="causal", show=lambda word: MASKS[word]
+                "Mask",
+                words,
+                key="mask",
+                default=words[0] if never else "causal",
+                show=lambda word: MASKS[word],
             )
             if mask in ("window", "prefix", "padding"):
                 size = controls.number(
@@ -162,7 +168,7 @@ def _ask(setting: Setting, given: Mapping[str, Any]) -> Any:
 def _forget(keys: list[str], variant: Variant) -> None:
     """Leave no word in the address about what this variant does not take."""
     own = {setting.key for setting in settings_of(variant)}
-    foreign = set(keys) - own | ({"mask", "cross"} if variant.recurrence is not None else set())
+    foreign = set(keys) - own | ({"mask", "cross"} if variant.causal == "always" else set())
     for key in foreign:
         address.write(key, None)
 

@@ -177,4 +177,5 @@ def recurrent_variant(
         normalised=normalised,
         options=options or {},
         recurrence=recurrence,
+        causal="always",
     )

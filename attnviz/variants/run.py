@@ -72,7 +72,7 @@ def run(
         require_room(inputs, context or inputs, n_maps(sizes), number_type)
     n_tokens = inputs.length + (context or inputs).length
     require_weights(inputs.d_model, sizes, inputs.embeddings.shape[0] * n_tokens)
-    if variant.recurrence is not None or variant.causal:
+    if variant.causal == "always":
         mask = always_causal(variant, mask, context, inputs.length)
     allowed = _allowed(mask, inputs, context or inputs, sizes.get("n_heads", 1), place)
     if allowed is not None and empty_rows == "error":
@@ -88,6 +88,8 @@ def run(
         cross=context is not None,
         mask="" if mask is None else mask.name if isinstance(mask, Mask) else "custom",
         options=options,
+        grid=inputs.grid,
+        empty_rows=empty_rows,
         initial_state=starting_state(
             variant, initial_state, inputs.embeddings.shape[0], sizes, place
         ),
