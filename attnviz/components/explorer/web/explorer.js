@@ -7,7 +7,7 @@ import { element } from "./dom.js";
 import { scenePlate, wordsOf } from "./exporting.js";
 import { loadFaces } from "./faces.js";
 import { Filing } from "./filing.js";
-import { layOutGrid, takenAbove } from "./gridstage.js";
+import { layOutGrid, taken } from "./gridstage.js";
 import { openHead, shownPanels } from "./heads.js";
 import { linked } from "./linking.js";
 import { PLAIN, optionsOf, toggled } from "./look.js";
@@ -129,7 +129,7 @@ export class Explorer {
     this.scenes.update();
     this.toolbar.update(this.figure, options, this.scenes.views);
     const room = this.scenes.roomFor(layOutGrid(this, width, this.tall, this.scenes.maps));
-    const tall = this.tall - takenAbove(this);
+    const tall = this.tall - taken(this);
     const { panels } = this.scenes;
     for (const [id, one] of this.views) {
       if (panels.some((panel) => panel.id === id)) continue;

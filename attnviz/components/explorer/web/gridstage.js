@@ -59,8 +59,13 @@ export function layOutGrid(explorer, width, tall, maps) {
   return fits ? width - used - 32 : width;
 }
 
-/** The height that a grid above the panels takes from a lecture's screen. @param {Explorer} explorer */
-export function takenAbove({ grid, lecture, stage }) {
-  if (!grid || !lecture || stage.classList.contains("beside")) return 0;
-  return grid.root.offsetHeight + GAP;
+/**
+ * The height that a grid above the panels, and a text below them, take from a lecture's screen.
+ *
+ * @param {Explorer} explorer
+ */
+export function taken({ grid, lecture, stage, player }) {
+  if (!lecture) return 0;
+  const above = grid && !stage.classList.contains("beside") ? grid.root.offsetHeight + GAP : 0;
+  return above + player.text.offsetHeight;
 }
