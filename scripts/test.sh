@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Lint, types and every test. All of them run, whatever failed before; the browser tests come
-# last and one at a time, since some of them measure.
+# Lint, types and every test. All of them run, whatever failed before; what is timed comes last
+# and with nothing beside it.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 scripts/setup_dev.sh || exit 1
@@ -18,7 +18,8 @@ part lint $python -m ruff check .
 part format $python -m ruff format --check .
 part types $python -m pyright
 part "unit and page tests" $python -m pytest -n 2 --dist loadfile -m "not browser"
-part "browser tests" $python -m pytest -m browser
+part "browser tests" $python -m pytest -n 2 --dist loadfile -m "browser and not alone"
+part "timed browser tests" $python -m pytest -m "browser and alone"
 
 [ ${#failed[@]} = 0 ] && exit 0
 printf '\nFailed: %s\n' "$(IFS=,; echo "${failed[*]}")"

@@ -93,12 +93,19 @@ def accuracy_chart(card: Mapping[str, Any]) -> Spec:
 
 def accuracy_sentence(card: Mapping[str, Any]) -> str:
     """What the curves say, in words, and where they come from."""
-    first, last = ({kind: rows[i] for kind, rows in card["accuracy"].items()} for i in (0, -1))
+    at = {
+        kind: {row["dates"]: row["right"] for row in rows}
+        for kind, rows in card["accuracy"].items()
+    }
+    longest, beyond = card["longest_trained"], max(at["fixed"])
+
+    def shares(dates: int) -> str:
+        return f"{at['attention'][dates]:.1%} with attention and {at['fixed'][dates]:.1%} without"
+
     return (
-        f"Recorded after training: with one date in the line, {first['attention']['right']:.1%} "
-        f"come out right with attention and {first['fixed']['right']:.1%} from one fixed vector; "
-        f"with {last['fixed']['dates']}, {last['attention']['right']:.1%} and "
-        f"{last['fixed']['right']:.1%}. Lines of more than {card['longest_trained']} dates were in "
-        f"no training. Judged on {card['lines_judged']} lines of dates that neither has seen; "
-        f"`{card['script']}`, seed {card['seed']}, makes all of it again."
+        f"Dates that come out right, recorded after training: {shares(1)} for one date in the "
+        f"line; {shares(longest)} for {longest}, the most that training had; {shares(beyond)} for "
+        f"{beyond}, more than either has ever seen. Judged on {card['lines_judged']} lines of "
+        f"dates kept out of training; `{card['script']}`, seed {card['seed']}, makes all of it "
+        f"again."
     )

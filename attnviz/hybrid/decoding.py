@@ -18,51 +18,98 @@ from attnviz.hybrid.stack import choices, normed
 from attnviz.models.memory import require
 from attnviz.variants.dimensions import sizes_of
 from attnviz.variants.heads import attending, join_heads, project_heads
+from attnviz.variants.latent import project_latent
+from attnviz.variants.latent_decoding import absorbed
 from attnviz.variants.recurrent import options_of
 from attnviz.variants.scaling import scaling
 from attnviz.variants.softmax import attend_fused
 from attnviz.variants.variant import Setup, Tensors
 
 
+class Cache:
+    """Tensors that get a row at every token, written in place."""
+
+    def __init__(self) -> None:
+        self.length = 0
+        self.room: dict[str, Tensor] = {}  # each (B, G, at least length, channels)
+
+    @property
+    def kept(self) -> dict[str, Float[Tensor, "batch kv_heads tokens _"]]:
+        """What was written so far."""
+        return {name: room[:, :, : self.length] for name, room in self.room.items()}
+
+    def skip_to(self, length: int, like: Tensor, shapes: dict[str, tuple[int, int]]) -> None:
+        self.length = length
+        self.room = {
+            name: like.new_zeros(1, heads, length + 1, channels)
+            for name, (heads, channels) in shapes.items()
+        }
+
+    def add(self, **rows: Float[Tensor, "batch kv_heads 1 _"]) -> None:
+        """One more token; twice the room when it runs out, so that few steps ever copy."""
+        for name, new in rows.items():
+            room = self.room.get(name)
+            if room is None or room.shape[2] == self.length:
+                larger = new.new_zeros(*new.shape[:2], 2 * max(1, self.length), new.shape[3])
+                if room is not None:
+                    larger[:, :, : self.length] = room
+                self.room[name] = room = larger
+            room[:, :, self.length] = new[:, :, 0]
+        self.length += 1
+
+
 class CachedLayer:
     """Softmax attention that keeps the keys and values of every token (MHA, GQA, MQA)."""
 
     def __init__(self, W: Tensors, setup: Setup) -> None:
-        self.W, self.setup = W, setup
-        self.length = 0
-        self.room: dict[str, Tensor] = {}  # each (B, G, at least length, d)
+        self.W, self.setup, self.cache = W, setup, Cache()
 
     @property
-    def kept(self) -> dict[str, Float[Tensor, "batch kv_heads tokens channels"]]:
-        """Keys and values of the tokens so far."""
-        return {name: room[:, :, : self.length] for name, room in self.room.items()}
+    def kept(self) -> dict[str, Tensor]:
+        return self.cache.kept
 
     def skip_to(self, length: int, like: Tensor) -> None:
         sizes = self.setup.dimensions
-        self.length, self.room = length, {}
-        for name, width in (("keys", sizes["head_dim"]), ("values", sizes["v_head_dim"])):
-            self.room[name] = like.new_zeros(1, sizes["n_kv_heads"], length + 1, width)
+        G = sizes["n_kv_heads"]
+        shapes = {"keys": (G, sizes["head_dim"]), "values": (G, sizes["v_head_dim"])}
+        self.cache.skip_to(length, like, shapes)
 
     def __call__(self, x: Float[Tensor, "batch 1 d_model"]) -> Float[Tensor, "batch 1 d_model"]:
         query, key, value = attending(project_heads(x, x, self.W, self.setup))
-        self._keep("keys", key)
-        self._keep("values", value)
-        self.length += 1
+        self.cache.add(keys=key, values=value)
         kept = self.kept
         heads = attend_fused(
             query, kept["keys"], kept["values"], allowed=None, scale=self.setup.scale
         )
         return join_heads(heads, self.W)["output"]
 
-    def _keep(self, name: str, new: Tensor) -> None:
-        """Write in place; twice the room when it runs out, so that few steps ever copy."""
-        room = self.room.get(name)
-        if room is None or room.shape[2] == self.length:
-            larger = new.new_zeros(*new.shape[:2], 2 * max(1, self.length), new.shape[3])
-            if room is not None:
-                larger[:, :, : self.length] = room
-            self.room[name] = room = larger
-        room[:, :, self.length] = new[:, :, 0]
+
+class LatentLayer:
+    """Latent attention that keeps one latent and one position key a token, decoded absorbed."""
+
+    def __init__(self, W: Tensors, setup: Setup) -> None:
+        self.W, self.setup, self.cache = W, setup, Cache()
+
+    @property
+    def kept(self) -> dict[str, Tensor]:
+        return self.cache.kept
+
+    def skip_to(self, length: int, like: Tensor) -> None:
+        sizes = self.setup.dimensions
+        shapes = {
+            "latent": (1, sizes["kv_lora_rank"]),
+            "key_position": (1, sizes["qk_rope_head_dim"]),
+        }
+        self.cache.skip_to(length, like, shapes)
+
+    def __call__(self, x: Float[Tensor, "batch 1 d_model"]) -> Float[Tensor, "batch 1 d_model"]:
+        steps = project_latent(x, x, self.W, self.setup)
+        self.cache.add(
+            latent=steps["latent_normed"][:, None], key_position=steps["key_position"][:, None]
+        )
+        cached = {name: kept[:, 0] for name, kept in self.kept.items()}
+        query, turned = steps["query_heads"], steps["query_position_heads"]
+        return absorbed(query, turned, cached, self.W, None, self.setup.scale).output
 
 
 class StateLayer:
@@ -89,10 +136,11 @@ class StateLayer:
 class Decoder:
     """A stack that reads one token after another, as a model does while it writes.
 
-    Its weights are those of `run` with the same sizes and seed, and so are its outputs.
+    Its weights are those of `run` with the same sizes and seed, and so are its outputs where
+    positions are told by the inputs or not at all.
     """
 
-    layers: list[CachedLayer | StateLayer]
+    layers: list[CachedLayer | LatentLayer | StateLayer]
 
     @classmethod
     def of(
@@ -108,7 +156,7 @@ class Decoder:
         device: str | torch.device | None = None,
     ) -> Decoder:
         place = chosen_device(device)
-        layers: list[CachedLayer | StateLayer] = []
+        layers: list[CachedLayer | LatentLayer | StateLayer] = []
         for index, name in enumerate(pattern.mixers):
             variant = variants.find(name)
             given = choices(name, pattern, index, n_heads, n_kv_heads, head_dim)
@@ -118,8 +166,10 @@ class Decoder:
             setup = Setup(dimensions=sizes, scale=factor, scaling=formula, options=options)
             drawn = variant.parameters(d_model, seed + index, sizes)
             W = {word: matrix.to(place, dtype) for word, matrix in drawn.items()}
-            state = variant.recurrence is not None
-            layers.append(StateLayer(name, W, setup) if state else CachedLayer(W, setup))
+            if variant.recurrence is not None:
+                layers.append(StateLayer(name, W, setup))
+            else:
+                layers.append((LatentLayer if name == "latent" else CachedLayer)(W, setup))
         return cls(layers)
 
     def step(self, x: Float[Tensor, "batch 1 d_model"]) -> Float[Tensor, "batch 1 d_model"]:
@@ -160,7 +210,7 @@ def step_seconds(
     x = torch.ones(1, 1, d_model, device=chosen_device(None))
     for length in lengths:
         decoder.skip_to(1, x)
-        caches = [layer for layer in decoder.layers if isinstance(layer, CachedLayer)]
+        caches = [layer for layer in decoder.layers if not isinstance(layer, StateLayer)]
         for_one = sum(kept.nbytes for layer in caches for kept in layer.kept.values())
         require(
             length * for_one,

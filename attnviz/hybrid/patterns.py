@@ -14,7 +14,7 @@ from attnviz.kv_cache import preset as cache_preset
 from attnviz.kv_cache.layers import Full, Latent, Layer, Linear
 
 MOST_LAYERS = 128
-FULL = ("grouped_query", "multi_head")
+FULL = ("grouped_query", "multi_head", "latent")
 """Mixers that keep something of every token."""
 
 
@@ -90,14 +90,14 @@ class Pattern:
 
 
 PRESETS: Mapping[str, tuple[str, str]] = {
-    "kimi-k3": ("kimi_delta", "grouped_query"),
-    "kimi-linear-48b-a3b": ("kimi_delta", "grouped_query"),
+    "kimi-k3": ("kimi_delta", "latent"),
+    "kimi-linear-48b-a3b": ("kimi_delta", "latent"),
     "qwen3-next-80b-a3b": ("gated_delta_rule", "grouped_query"),
     "minimax-text-01": ("lightning", "grouped_query"),
     "jamba-v0.1": ("mamba2", "grouped_query"),
 }
 """The models whose order of layers is taken, and the mixers that stand for theirs here. Jamba's
-own is Mamba-1, Kimi's full layers are latent attention."""
+own is Mamba-1, and Kimi K3's latent attention has a gate."""
 
 
 def preset(slug: str) -> Pattern:
@@ -112,8 +112,7 @@ def preset(slug: str) -> Pattern:
 def cache_of(pattern: Pattern, sizes: Mapping[str, int]) -> CacheSpec:
     """What the stack keeps between tokens, for the KV cache's sizes, formulas and charts.
 
-    sizes: n_heads, n_kv_heads, head_dim (and v_head_dim), kv_lora_rank and qk_rope_head_dim where
-    the full layers are latent.
+    sizes: d_model, n_heads, n_kv_heads, head_dim (and v_head_dim).
     """
     return CacheSpec.from_layers(
         [_kept(name, sizes) for name in pattern.mixers],
@@ -131,6 +130,7 @@ def _kept(name: str, sizes: Mapping[str, int]) -> Layer:
         shape = (sizes["n_heads"], d_k, d_v + variant.normalised)
         return Linear(shape, mixer=variant.title)
     if name == "latent":
-        return Latent(sizes["kv_lora_rank"], sizes["qk_rope_head_dim"])
+        own = variant.dimensions(sizes["d_model"], n_heads=sizes["n_heads"], head_dim=d_k)
+        return Latent(own["kv_lora_rank"], own["qk_rope_head_dim"])
     heads = sizes["n_heads"] if name == "multi_head" else sizes["n_kv_heads"]
     return Full(heads, d_k, d_v)

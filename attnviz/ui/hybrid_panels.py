@@ -32,7 +32,12 @@ def kept(choices: Choices) -> None:
         "Tokens so far", LENGTHS, key="length", default=4096, show=lambda n: f"{n:,}"
     )
     pattern = choices.pattern
-    sizes = {"n_heads": N_HEADS, "n_kv_heads": N_HEADS // 2, "head_dim": WIDTH // N_HEADS}
+    sizes = {
+        "d_model": WIDTH,
+        "n_heads": N_HEADS,
+        "n_kv_heads": N_HEADS // 2,
+        "head_dim": WIDTH // N_HEADS,
+    }
     spec = cache_of(pattern, sizes)
     full = cache_of(replace(pattern, letters="F" * len(pattern.letters)), sizes)
     at, other = size(spec, length, dtype="float32"), size(full, length, dtype="float32")

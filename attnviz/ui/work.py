@@ -49,7 +49,7 @@ def _watch(slot: Any, job: Job, ticket: Ticket) -> Any:
         st.button(
             "Stop",
             icon=":material/stop:",
-            key="stop_work",
+            key=f"stop_{type(job).__name__}",
             on_click=lambda: st.session_state.update(_stopped=job),
         )
         while not ticket.future.done():

@@ -19,15 +19,18 @@ from attnviz.variants import (
     gated_delta_rule,
     gated_latent,
     grouped_query,
+    hyena,
     kimi_delta,
     latent,
     lightning,
     linear,
+    linformer,
     mamba2,
     multi_head,
     multi_token,
     retention,
     scaled_dot_product,
+    sparse_topk,
 )
 from attnviz.variants.recurrent import probed_map, state_at
 from attnviz.variants.run import parameters, run
@@ -41,6 +44,8 @@ VARIANTS: dict[str, Variant] = {
     "latent": latent.VARIANT,
     "gated_latent": gated_latent.VARIANT,
     "multi_token": multi_token.VARIANT,
+    "sparse_topk": sparse_topk.VARIANT,
+    "linformer": linformer.VARIANT,
     "linear": linear.VARIANT,
     "retention": retention.VARIANT,
     "delta_rule": delta_rule.VARIANT,
@@ -48,6 +53,7 @@ VARIANTS: dict[str, Variant] = {
     "kimi_delta": kimi_delta.VARIANT,
     "lightning": lightning.VARIANT,
     "mamba2": mamba2.VARIANT,
+    "hyena": hyena.VARIANT,
 }
 
 

@@ -37,9 +37,9 @@ def project_latent(
 ) -> Tensors:
     """Down to the latents, up to the heads, and the channels that tell positions beside them."""
     H = setup.dimensions["n_heads"]
-    steps = {"query_latent": x @ W["W_dq"]}  # (B, T_q, q_rank)
+    steps = {"query_latent": x @ W["W_dq"]}  # (B, T_q, q_lora_rank)
     c_q = steps["query_latent_normed"] = rms_norm(steps["query_latent"])
-    steps["latent"] = context @ W["W_dkv"]  # (B, T_k, kv_rank)
+    steps["latent"] = context @ W["W_dkv"]  # (B, T_k, kv_lora_rank)
     c = steps["latent_normed"] = rms_norm(steps["latent"])
     steps["query"] = c_q @ W["W_uq"]  # (B, T_q, H * d_h)
     steps["key"] = c @ W["W_uk"]  # (B, T_k, H * d_h)
@@ -79,7 +79,7 @@ def _frequencies(setup: Setup) -> Tensor | None:
     factor = setup.options["yarn"]
     if factor == "none":
         return None
-    return yarn_frequencies(setup.dimensions["rope_dim"], float(factor))
+    return yarn_frequencies(setup.dimensions["qk_rope_head_dim"], float(factor))
 
 
 def compute(
@@ -121,40 +121,43 @@ def dimensions(
     d_model: int,
     n_heads: int = 4,
     head_dim: int | None = None,
-    rope_dim: int | None = None,
+    qk_rope_head_dim: int | None = None,
     v_head_dim: int | None = None,
-    kv_rank: int | None = None,
-    q_rank: int | None = None,
+    kv_lora_rank: int | None = None,
+    q_lora_rank: int | None = None,
 ) -> dict[str, int]:
-    """head_dim is what meets in a dot product: nope_dim (the paper's d_h) and rope_dim (d_h^R).
+    """head_dim is what meets in a dot product: qk_nope_head_dim (the paper's d_h) and
+    qk_rope_head_dim (d_h^R).
 
-    Defaults: head_dim d_model / n_heads, rope_dim a third of it (made even), v_head_dim nope_dim,
-    kv_rank (d_c) twice and q_rank (d_c') three times nope_dim.
+    Defaults: head_dim d_model / n_heads, qk_rope_head_dim a third of it (made even), v_head_dim
+    qk_nope_head_dim, kv_lora_rank (d_c) twice and q_lora_rank (d_c') three times that.
     """
     H = positive("n_heads", n_heads)
     d_k = per_head(d_model, H, head_dim)
-    d_rope = positive("rope_dim", max(2, d_k // 6 * 2) if rope_dim is None else rope_dim)
+    d_rope = positive(
+        "qk_rope_head_dim", max(2, d_k // 6 * 2) if qk_rope_head_dim is None else qk_rope_head_dim
+    )
     if d_rope % 2 or d_rope >= d_k:
         raise AttnvizError(
-            f"rope_dim must be even and below head_dim, which it is part of; received rope_dim = "
-            f"{d_rope} and head_dim = {d_k}."
+            f"qk_rope_head_dim must be even and below head_dim, which it is part of; received "
+            f"qk_rope_head_dim = {d_rope} and head_dim = {d_k}."
         )
     d_h = d_k - d_rope
     return {
         "n_heads": H,
         "head_dim": d_k,
-        "nope_dim": d_h,
-        "rope_dim": d_rope,
+        "qk_nope_head_dim": d_h,
+        "qk_rope_head_dim": d_rope,
         "v_head_dim": positive("v_head_dim", d_h if v_head_dim is None else v_head_dim),
-        "kv_rank": positive("kv_rank", 2 * d_h if kv_rank is None else kv_rank),
-        "q_rank": positive("q_rank", 3 * d_h if q_rank is None else q_rank),
+        "kv_lora_rank": positive("kv_lora_rank", 2 * d_h if kv_lora_rank is None else kv_lora_rank),
+        "q_lora_rank": positive("q_lora_rank", 3 * d_h if q_lora_rank is None else q_lora_rank),
     }
 
 
 def parameters(d_model: int, seed: int, sizes: Mapping[str, int]) -> Tensors:
     """Down: W_dq, W_dkv. Up: W_uq, W_uk, W_uv, W_qr. W_kr makes the one key that is rotated."""
-    H, d_c, d_cq = sizes["n_heads"], sizes["kv_rank"], sizes["q_rank"]
-    d_h, d_rope, d_v = sizes["nope_dim"], sizes["rope_dim"], sizes["v_head_dim"]
+    H, d_c, d_cq = sizes["n_heads"], sizes["kv_lora_rank"], sizes["q_lora_rank"]
+    d_h, d_rope, d_v = sizes["qk_nope_head_dim"], sizes["qk_rope_head_dim"], sizes["v_head_dim"]
     return {
         "W_dq": head_columns("W_dq", seed, 1, d_model, d_cq),
         "W_dkv": head_columns("W_dkv", seed, 1, d_model, d_c),

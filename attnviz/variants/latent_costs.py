@@ -23,7 +23,14 @@ def decoding_costs(
     same in both. Left out: the down-projections and those of the queries, the same in both too.
     """
     H, d_h, d_rope, d_v, d_c = (
-        sizes[word] for word in ("n_heads", "nope_dim", "rope_dim", "v_head_dim", "kv_rank")
+        sizes[word]
+        for word in (
+            "n_heads",
+            "qk_nope_head_dim",
+            "qk_rope_head_dim",
+            "v_head_dim",
+            "kv_lora_rank",
+        )
     )
     pairs = H * n_queries * n_keys
     output = n_queries * H * d_v * sizes["d_model"]
@@ -47,7 +54,7 @@ def naive_is_cheaper_from(sizes: Mapping[str, int], n_keys: int) -> int | None:
     Rebuilding is paid once, however many queries share it; a wide key is paid for by each. That is
     why prefill is naive and decoding absorbed.
     """
-    d_h, d_v, d_c = (sizes[word] for word in ("nope_dim", "v_head_dim", "kv_rank"))
+    d_h, d_v, d_c = (sizes[word] for word in ("qk_nope_head_dim", "v_head_dim", "kv_lora_rank"))
     once = n_keys * d_c * (d_h + d_v)
     each = d_c * (d_h + d_v) + n_keys * (2 * d_c - d_h - d_v)  # absorbed minus naive, a query
     return once // each + 1 if each > 0 else None

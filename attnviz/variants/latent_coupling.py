@@ -31,7 +31,7 @@ class Coupling:
 
 def coupled_matrices(
     W: Mapping[str, Tensor], n_heads: int, n_distances: int
-) -> Float[Tensor, "{n_heads} {n_distances} q_rank kv_rank"]:
+) -> Float[Tensor, "{n_heads} {n_distances} q_lora_rank kv_lora_rank"]:
     """W^UQ R_d^T W^UK^T of each head at the distances d = 0, 1, ..: without rotation, all the same.
 
     Raises AttnvizError where the content channels are odd in number.

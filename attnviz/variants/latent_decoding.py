@@ -43,8 +43,12 @@ class Decoding:
 class Absorbed:
     """The two products that take the up-projections in, one a head."""
 
-    query: Float[Tensor, "heads q_rank kv_rank"]  # W^UQ W^UK^T: from query latent to key latent
-    output: Float[Tensor, "heads kv_rank d_model"]  # W^UV W^O: from mixed latents to the output
+    query: Float[
+        Tensor, "heads q_lora_rank kv_lora_rank"
+    ]  # W^UQ W^UK^T: from query latent to key latent
+    output: Float[
+        Tensor, "heads kv_lora_rank d_model"
+    ]  # W^UV W^O: from mixed latents to the output
 
 
 def absorb(W: Mapping[str, Tensor], n_heads: int) -> Absorbed:

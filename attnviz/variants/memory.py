@@ -15,6 +15,11 @@ WEIGHT_BYTES = 16
 """A weight at its peak: drawn in float64, and once more while blocks are joined and cast."""
 
 
+def n_maps(sizes: Mapping[str, int]) -> int:
+    """One a head, or one a channel where a variant works by channel."""
+    return sizes.get("n_channels", sizes.get("n_heads", 1))
+
+
 def require_room(asking: Inputs, answering: Inputs, n_heads: int, dtype: torch.dtype) -> None:
     """Raise TooLargeError if keeping every map of the run would take more than there is."""
     batch, n_queries, n_keys = asking.embeddings.shape[0], asking.length, answering.length
@@ -34,7 +39,7 @@ def require_weights(d_model: int, sizes: Mapping[str, int], n_tokens: int = 0) -
     kv_heads = sizes.get("n_kv_heads", heads)
     d_k, d_v = sizes["head_dim"], sizes["v_head_dim"]
     channels = heads * (d_k + d_v) + kv_heads * (d_k + d_v)  # of W_q, W_o, W_k, W_v
-    ranks = sizes.get("kv_rank", 0) + sizes.get("q_rank", 0)  # of latent attention
+    ranks = sizes.get("kv_lora_rank", 0) + sizes.get("q_lora_rank", 0)  # of latent attention
     require(
         WEIGHT_BYTES * (channels * (d_model + n_tokens + ranks) + ranks * (d_model + n_tokens)),
         f"Drawing weights for d_model = {d_model:,}, head_dim = {d_k:,} and v_head_dim = {d_v:,}, "

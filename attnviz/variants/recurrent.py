@@ -87,8 +87,8 @@ def always_causal(
     if wanted is not None and not torch.equal(wanted, causal().allowed(length, length)):
         named = f"'{mask.name}'" if isinstance(mask, Mask) else "another"
         raise AttnvizError(
-            f"{variant.name} is causal by itself, since its state holds what came before and "
-            f"nothing else; leave out the mask, or give masks.causal(), instead of {named}."
+            f"{variant.name} is causal by itself, since it holds what came before and nothing "
+            f"else; leave out the mask, or give masks.causal(), instead of {named}."
         )
     return causal()
 

@@ -12,7 +12,7 @@ from attnviz.inputs import Inputs
 from attnviz.masks import Mask, as_allowed, require_no_empty_rows
 from attnviz.trace import Step, Trace
 from attnviz.variants.dimensions import positive, sizes_of
-from attnviz.variants.memory import require_room, require_weights
+from attnviz.variants.memory import n_maps, require_room, require_weights
 from attnviz.variants.recurrent import always_causal, options_of, starting_state
 from attnviz.variants.scaling import scaling
 from attnviz.variants.text import input_steps
@@ -68,10 +68,10 @@ def run(
     options, dimensions = options_of(variant, choices)
     sizes = sizes_of(variant, inputs.d_model, dimensions)
     if kernel == "reference":
-        require_room(inputs, context or inputs, sizes.get("n_heads", 1), number_type)
+        require_room(inputs, context or inputs, n_maps(sizes), number_type)
     n_tokens = inputs.length + (context or inputs).length
     require_weights(inputs.d_model, sizes, inputs.embeddings.shape[0] * n_tokens)
-    if variant.recurrence is not None:
+    if variant.recurrence is not None or variant.causal:
         mask = always_causal(variant, mask, context, inputs.length)
     allowed = _allowed(mask, inputs, context or inputs, sizes.get("n_heads", 1), place)
     if allowed is not None and empty_rows == "error":

@@ -71,6 +71,7 @@ class Variant:
     optional_parameters: (
         Callable[[int, int, Mapping[str, int], Mapping[str, str]], Tensors] | None
     ) = None  # (d_model, seed, dimensions, options): weights that only some options need
+    causal: bool = False  # by itself, without a mask, and without a recurrence
     effective: Callable[[Mapping[str, str]], bool] = never  # of options: is the map no softmax?
     recurrence: Callable[[Mapping[str, Tensor], Mapping[str, Tensor], Setup], Recurrence] | None = (
         None

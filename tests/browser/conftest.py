@@ -28,8 +28,10 @@ _FAILED = pytest.StashKey[bool]()
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
+    """Serves all tests that do not start one of their own. It may reach nothing but them."""
     with Server() as running:
         yield running
+        assert running.outward_attempts() == []
 
 
 @pytest.fixture(scope="session")

@@ -25,9 +25,11 @@ def selected(page: Page) -> str:
 
 
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.word)
-def test_a_cold_deep_link_runs_through_the_shell(entry, visit: Callable[..., Page]) -> None:
+def test_a_cold_deep_link_runs_through_the_shell(entry, page: Page) -> None:
     with Server() as fresh:
-        page = visit(f"/{entry.word}", base=fresh.url)
+        page.goto(f"{fresh.url}/{entry.word}")
+        page.locator("h1").wait_for()  # the title comes before anything heavy
+        page.get_by_test_id("stSidebarNavLink").nth(len(PAGES) - 1).wait_for()
         assert page.title() == f"{entry.title} · attnviz"  # set by the shell alone
         assert [text.strip().splitlines()[-1] for text in navigation(page)] == TITLES
         assert entry.title in selected(page)

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.browser.server import Server
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.alone]
 
 
 def seconds_to_first_paint(browser: Browser) -> float:

@@ -85,6 +85,7 @@ def test_a_link_shows_the_same_head_in_a_fresh_browser(
     context.close()
 
 
+@pytest.mark.alone
 def test_512_tokens_are_on_screen_in_one_and_a_half_seconds_with_few_labels(visit: Visit) -> None:
     page = visit("/inspect_model", timeout=120)
     text = " ".join(f"word{i}" for i in range(170))

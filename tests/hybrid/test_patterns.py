@@ -85,12 +85,13 @@ def test_unknown_presets_are_told() -> None:
         preset("gpt-5")
 
 
-@pytest.mark.parametrize("full", ["grouped_query", "multi_head"])
+@pytest.mark.parametrize("full", ["grouped_query", "multi_head", "latent"])
 @pytest.mark.parametrize("linear", linear_mixers())
 def test_sizes_are_those_of_what_a_decoder_holds(linear: str, full: str) -> None:
     pattern = Pattern("LFL", linear, full)
-    sizes = {"n_heads": 4, "n_kv_heads": 2, "head_dim": 8}
-    decoder = av.hybrid.Decoder.of(pattern, 16, **sizes)
+    given = {"n_heads": 4, "n_kv_heads": 2, "head_dim": 8}
+    sizes = {"d_model": 16, **given}
+    decoder = av.hybrid.Decoder.of(pattern, 16, **given)
     x = av.random_inputs(5, 16).embeddings.float()
     for t in range(5):
         decoder.step(x[:, t : t + 1])

@@ -12,6 +12,7 @@ from transformers.models.qwen3_next.modeling_qwen3_next import torch_recurrent_g
 import attnviz as av
 from attnviz.errors import TooLargeError
 from attnviz.hybrid import Decoder, Pattern, run, step_seconds
+from attnviz.hybrid.patterns import linear_mixers
 from tests.variants.cases import largest_difference
 
 H, D = 2, 16
@@ -60,11 +61,14 @@ def test_every_layer_reads_what_the_layers_before_made() -> None:
     ] * 2
 
 
-@pytest.mark.parametrize("linear", av.hybrid.patterns.linear_mixers())
-def test_token_by_token_is_the_whole_at_once(linear: str) -> None:
+PAIRS = [(name, "grouped_query") for name in linear_mixers()] + [("kimi_delta", "latent")]
+
+
+@pytest.mark.parametrize(("linear", "full"), PAIRS)
+def test_token_by_token_is_the_whole_at_once(linear: str, full: str) -> None:
     x = av.random_inputs(20, D, seed=1)
     x = av.Inputs(x.embeddings.double())
-    pattern = Pattern("LFLLF", linear)
+    pattern = Pattern("LFLLF", linear, full)
     whole = run(pattern, x, n_heads=H).output
     decoder = Decoder.of(pattern, D, n_heads=H, dtype=torch.float64)
     steps = [decoder.step(x.embeddings[:, t : t + 1]) for t in range(20)]

@@ -37,9 +37,9 @@ def test_kimi_k3s_order() -> None:
     app = opened(stack="kimi-k3", tab="kept")
     assert not app.exception
     assert "(23:8)" in words(app)
-    # 69 states of 4 heads x 16 x 16 float32, 24 layers of 2 heads x (16 + 16) a token.
+    # 69 states of 4 heads x 16 x 16 float32, 24 layers of a latent of 24 and a position key of 4.
     assert "282,624 that never grow" in words(app)
-    assert "6,144 more with each token" in words(app)
+    assert "2,688 more with each token" in words(app)
 
 
 def test_what_is_no_stack_is_told_and_kept() -> None:

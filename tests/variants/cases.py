@@ -8,6 +8,7 @@ import attnviz as av
 from attnviz import masks
 
 BATCH, QUERIES, KEYS, D_MODEL = 2, 7, 5, 24
+EMOJI = "👩‍👩‍👧 says 🙂 to 🙂, ça va?"
 TOLERANCE = {"float32": 1e-6, "float64": 1e-12}
 
 SELF_MASKS = {
@@ -28,6 +29,14 @@ CROSS_MASKS = {
     "causal": masks.causal(),
     "prefix or window": masks.prefix(1) | masks.sliding_window(2),
 }
+
+NEVER_CAUSAL = ("linformer",)
+"""Variants in which every query sees every token, whatever is asked for."""
+
+
+def fitting_mask(name: str) -> masks.Mask | None:
+    """Causal, where the variant can be."""
+    return None if name in NEVER_CAUSAL else masks.causal()
 
 
 def asking(dtype: str = "float32") -> av.Inputs:

@@ -49,12 +49,12 @@ def theirs(
         hidden_size=sizes["d_model"],
         num_attention_heads=sizes["n_heads"],
         num_key_value_heads=sizes["n_heads"],
-        q_lora_rank=sizes["q_rank"],
-        kv_lora_rank=sizes["kv_rank"],
-        qk_rope_head_dim=sizes["rope_dim"],
-        qk_nope_head_dim=sizes["nope_dim"],
+        q_lora_rank=sizes["q_lora_rank"],
+        kv_lora_rank=sizes["kv_lora_rank"],
+        qk_rope_head_dim=sizes["qk_rope_head_dim"],
+        qk_nope_head_dim=sizes["qk_nope_head_dim"],
         v_head_dim=sizes["v_head_dim"],
-        head_dim=sizes["rope_dim"],
+        head_dim=sizes["qk_rope_head_dim"],
         rope_parameters=rope or PLAIN,
         max_position_embeddings=4096 * (40 if rope else 1),
         attention_bias=False,
@@ -78,7 +78,7 @@ def theirs(
 
 def copy_weights(layer: torch.nn.Module, W, sizes) -> None:
     """Theirs are transposed, joined head by head, and pair neighbouring channels for rotation."""
-    H, d_rope = sizes["n_heads"], sizes["rope_dim"]
+    H, d_rope = sizes["n_heads"], sizes["qk_rope_head_dim"]
 
     def by_head(*names: str) -> torch.Tensor:
         return torch.cat([W[n].unflatten(1, (H, -1)) for n in names], dim=2).flatten(1).T

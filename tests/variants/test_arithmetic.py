@@ -40,6 +40,9 @@ RUNS = {
     "blended maps": av.run(
         "multi_token", X, mask=masks.causal(), convolution="both", head_mixing="both"
     ),
+    "selected keys": av.run("sparse_topk", X, mask=masks.causal(), top_k=2, n_kv_heads=2),
+    "pressed keys": av.run("linformer", ROTARY, places=2),
+    "a map a channel": av.run("hyena", X, n_channels=3),
     "float64": av.run("grouped_query", X, n_heads=4, n_kv_heads=1, dtype="float64"),
 }
 

@@ -13,7 +13,14 @@ from tests.variants.cases import answering, asking, largest_difference
 from tests.variants.deepseek import V2, V3, YARN, theirs
 
 TOLERANCE = {"float32": 2e-6, "float64": 1e-6}  # theirs rotates and takes softmax in float32
-SIZES = {"n_heads": 3, "head_dim": 12, "rope_dim": 4, "v_head_dim": 6, "kv_rank": 10, "q_rank": 14}
+SIZES = {
+    "n_heads": 3,
+    "head_dim": 12,
+    "qk_rope_head_dim": 4,
+    "v_head_dim": 6,
+    "kv_lora_rank": 10,
+    "q_lora_rank": 14,
+}
 
 
 def rotary(dtype: str, length: int = 7) -> av.Inputs:
@@ -74,7 +81,9 @@ def test_norm_is_torchs() -> None:
     assert largest_difference(rms_norm(x), F.rms_norm(x, (5,), eps=1e-6)) < 1e-12
 
 
-@pytest.mark.parametrize("rope_dim", [3, 12, 14])
-def test_position_channels_are_an_even_part(rope_dim: int) -> None:
-    with pytest.raises(av.AttnvizError, match=f"received rope_dim = {rope_dim} and head_dim = 12"):
-        av.run("latent", asking(), head_dim=12, rope_dim=rope_dim)
+@pytest.mark.parametrize("qk_rope_head_dim", [3, 12, 14])
+def test_position_channels_are_an_even_part(qk_rope_head_dim: int) -> None:
+    with pytest.raises(
+        av.AttnvizError, match=f"received qk_rope_head_dim = {qk_rope_head_dim} and head_dim = 12"
+    ):
+        av.run("latent", asking(), head_dim=12, qk_rope_head_dim=qk_rope_head_dim)

@@ -15,7 +15,13 @@ from attnviz.variants.latent_decoding import absorb, absorbed, decode, naive
 from tests.variants.cases import largest_difference
 from tests.variants.test_latent import SIZES, rotary
 
-V2 = {"n_heads": 128, "nope_dim": 128, "rope_dim": 64, "v_head_dim": 128, "kv_rank": 512}
+V2 = {
+    "n_heads": 128,
+    "qk_nope_head_dim": 128,
+    "qk_rope_head_dim": 64,
+    "v_head_dim": 128,
+    "kv_lora_rank": 512,
+}
 V2 |= {"d_model": 5120}
 
 
@@ -39,7 +45,7 @@ def test_both_forms_are_the_run(positions, yarn, n_queries, dtype) -> None:
 def test_both_cache_a_latent_and_a_key_a_token() -> None:
     trace = trace_of()
     for form in decode(trace):
-        assert form.cached_per_token == SIZES["kv_rank"] + SIZES["rope_dim"]
+        assert form.cached_per_token == SIZES["kv_lora_rank"] + SIZES["qk_rope_head_dim"]
         assert {tensor.shape[:2] for tensor in form.cached.values()} == {(2, 7)}
     first, second = decode(trace)
     rebuilt = sum(tensor[0, :, 0].numel() for tensor in first.rebuilt.values())
@@ -90,7 +96,7 @@ def test_bytes_are_the_tensors_that_are_read_and_written() -> None:
     both += sum(tensor[0].numel() for tensor in first.cached.values())
     both += trace["query_joined"].tensor[0, :, -2:].numel() + first.output[0].numel()
     rebuilt = sum(tensor[0].numel() for tensor in first.rebuilt.values())
-    carried = 2 * 3 * 2 * SIZES["kv_rank"]  # queries and mixtures in the latents' space
+    carried = 2 * 3 * 2 * SIZES["kv_lora_rank"]  # queries and mixtures in the latents' space
     costs = decoding_costs(trace.dimensions, 7, 2, bytes_per_number=8)
     assert [cost.bytes for cost in costs] == [8 * (both + 2 * rebuilt), 8 * (both + 2 * carried)]
     assert second.output.shape == (2, 2, 24)
@@ -109,7 +115,7 @@ def test_absorbed_wins_for_few_queries_and_naive_for_many(n_keys: int) -> None:
 
 
 def test_small_latents_always_win() -> None:
-    assert naive_is_cheaper_from(V2 | {"kv_rank": 8}, 1000) is None
+    assert naive_is_cheaper_from(V2 | {"kv_lora_rank": 8}, 1000) is None
 
 
 def test_with_rotated_content_the_matrix_depends_on_the_distance() -> None:

@@ -8,15 +8,15 @@ import torch
 import attnviz as av
 from attnviz import masks
 from attnviz.errors import EmptyRowError, TooLargeError
-from tests.variants.cases import QUERIES, asking
+from tests.variants.cases import QUERIES, asking, fitting_mask
 from tests.variants.recurrent_cases import RECURRENT
 
 SOFTMAX = ("scaled_dot_product", "multi_head", "grouped_query")
-OTHERS = ("additive", "latent", "gated_latent", "multi_token")
+OTHERS = ("additive", "latent", "gated_latent", "multi_token", "sparse_topk", "linformer")
 
 
 def test_names_and_public_door() -> None:
-    assert av.variants.names() == (*SOFTMAX, *OTHERS, *RECURRENT)
+    assert av.variants.names() == (*SOFTMAX, *OTHERS, *RECURRENT, "hyena")
     assert av.run is av.variants.run
 
 
@@ -40,10 +40,10 @@ STORED = [0.608256, 0.025875, 0.007681, 0.358188]
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16", "float16"])
 @pytest.mark.parametrize("name", av.variants.names())
 def test_number_formats(name: str, dtype: str) -> None:
-    trace = av.run(name, asking(), mask=masks.causal(), dtype=dtype)
+    trace = av.run(name, asking(), mask=fitting_mask(name), dtype=dtype)
     assert trace.dtype == dtype
     assert {step.tensor.dtype for step in trace.steps} == {getattr(torch, dtype)}
-    exact = av.run(name, asking(), mask=masks.causal(), dtype=torch.float64)
+    exact = av.run(name, asking(), mask=fitting_mask(name), dtype=torch.float64)
     assert torch.allclose(trace.weights.double(), exact.weights, atol=0.02, rtol=0.02)
 
 
@@ -147,8 +147,8 @@ def test_gpu_agrees_with_cpu(name: str, fast: bool) -> None:
     if not torch.cuda.is_available():
         pytest.skip("needs a CUDA device")
     x = asking()
-    here = av.run(name, x, mask=masks.causal(), device="cpu")
-    there = av.run(name, x, mask=masks.causal(), device="cuda", kernel=kernel)
+    here = av.run(name, x, mask=fitting_mask(name), device="cpu")
+    there = av.run(name, x, mask=fitting_mask(name), device="cuda", kernel=kernel)
     assert there.device.startswith("cuda")
     assert torch.allclose(here.output, there.output.cpu(), atol=1e-5)
 

@@ -2,7 +2,7 @@
 
 >>> from attnviz.models.teaching.dates import Writer
 >>> Writer(seed=0).example(2)
-('tue 12 sep 2006; june 14, 1902', '2006-09-12;1902-06-14')
+('april 1, 2038; the 5th of december, 2050', '2038-04-01;2050-12-05')
 """
 
 from __future__ import annotations
