@@ -17,7 +17,7 @@ page.head(
 with page.loading():
     known = cost_panels.known_forms()
 with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-    longest = controls.ladder("Longest, tokens", LENGTHS[3:], key="longest", default=8192)
+    longest = controls.ladder("Longest, tokens", LENGTHS[3:], key="longest", default=4096)
     heads = controls.segment("Heads of 64 channels", [1, 2, 4, 8], key="cost_heads", default=1)
     with Folded("Forms and seed"):
         chosen = cost_panels.form_controls(known)

@@ -99,16 +99,10 @@ def _written(trace: Trace) -> tuple[Count, ...]:
     if not kept:
         return (written,)
     total = sum(step.tensor.nbytes for step in kept)
-    return (
-        written,
-        Count(
-            "Keys and values to keep while writing on",
-            r"T_k \cdot \text{bytes a token}",
-            rf"{keys} \cdot {total // keys:,}",
-            total,
-            "bytes",
-        ),
-    )
+    each = total // keys if total % keys == 0 else 0  # not where the length was pressed together
+    formula = r"T_k \cdot \text{bytes a token}" if each else ""
+    worked = rf"{keys} \cdot {each:,}" if each else ""
+    return written, Count("Keys and values kept", formula, worked, total, "bytes")
 
 
 def _kept(trace: Trace) -> list[Step]:
@@ -118,7 +112,7 @@ def _kept(trace: Trace) -> list[Step]:
     sources = [
         word
         for step in trace.steps
-        if step.name == "scores" or step.origin.operation == "mix"
+        if step.role == "scores" or step.origin.operation == "mix"
         for word in step.origin.sources
         if word in trace.names
     ]
@@ -143,7 +137,7 @@ def _recurrent(trace: Trace) -> tuple[Count, ...]:
             "operations",
         ),
         Count(
-            "The state to keep while writing on, whatever the length",
+            "State kept, whatever the length",
             r"H\, d_k\, d_v \cdot \text{bytes}",
             rf"{heads} \cdot {d_k} \cdot {columns} \cdot {size}",
             state.nbytes,

@@ -176,7 +176,7 @@ def costs(
             {
                 "variant": _title(word),
                 "operations": told or counted(runs[word]),
-                "kept": next((line.amount for line in lines if "to keep" in line.what), None),
+                "kept": next((line.amount for line in lines if "kept" in line.what), None),
                 "parameters": sum(W.numel() for W in trace.parameters.values()),
             }
         )

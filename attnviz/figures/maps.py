@@ -64,16 +64,18 @@ def blocked(trace: av.Trace, batch: int = 0) -> Bool[np.ndarray, "queries keys"]
 
 def kind_sentence(trace: av.Trace, head: int, batch: int = 0) -> str:
     """What kind of map this is, and the numbers that a reader may take it by."""
+    axes = next(step.axes for step in trace.steps if step.role == "weights")
+    which = "channel" if "map_channel" in axes else "head"
     weights = trace.weights[batch, head].double()
     sums = weights.sum(-1)
     low, high = float(sums.min()), float(sums.max())
     alike = high - low < 1e-5
     rows = f"add up to {_number(low)}" + ("" if alike else f" to {_number(high)}")
     if trace.weights_kind == "softmax":
-        return f"Softmax weights of head {head}: no cell is negative, rows {rows}."
+        return f"Softmax weights of {which} {head}: no cell is negative, rows {rows}."
     least, most = (_number(float(end)) for end in (weights.min(), weights.max()))
     return (
-        f"This is the exact effective map of head {head} (output = A·V), not a probability: its "
+        f"This is the exact effective map of {which} {head} (output = A·V), not a probability: its "
         f"cells lie between {least} and {most}, and rows {rows}."
     )
 

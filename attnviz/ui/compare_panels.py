@@ -14,7 +14,8 @@ from attnviz.figures import compare as figures
 from attnviz.ui import controls, page
 from attnviz.ui.folded import Folded
 from attnviz.ui.own_input import OwnInput, input_kind, own_input
-from attnviz.ui.variant_controls import HEADS, TEXT, WIDTH
+from attnviz.ui.variant_controls import HEADS, TEXT
+from attnviz.ui.variant_settings import WIDTH, masks_of
 
 if TYPE_CHECKING:
     import attnviz as av
@@ -54,7 +55,7 @@ def compare_controls() -> Choices:
             "Causal mask",
             key="causal",
             default=True,
-            help="For softmax variants; those with a state are causal by themselves.",
+            help="Where a variant takes one: those with a state are causal by themselves.",
         )
         source = own_input(TEXT, input_kind())
     names = tuple(dict.fromkeys(word for word in (first, second, third) if word != NONE))
@@ -87,7 +88,7 @@ def run(choices: Choices) -> Comparison:
         if "n_kv_heads" in signature(variant.dimensions).parameters:
             options["n_kv_heads"] = max(1, choices.n_heads // 2)
         written = {word: repr(value) for word, value in options.items()}
-        if variant.causal == "if masked" and choices.causal:
+        if choices.causal and "causal" in masks_of(name):
             options["mask"], written["mask"] = av.masks.causal(), "av.masks.causal()"
         runs[name] = partial(av.run, name, inputs, **options)
         given = ", ".join(f"{word}={value}" for word, value in written.items())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -15,19 +14,15 @@ from attnviz.ui import address, controls
 from attnviz.ui.folded import Folded
 from attnviz.ui.own_input import LONGEST, OwnInput, input_kind, own_input
 from attnviz.ui.step_controls import MASKS, SECOND_TEXT, simple_mask
+from attnviz.ui.variant_settings import WIDTH, Setting, masks_of, settings_of, takes_context
 
 if TYPE_CHECKING:
     import attnviz as av
     from attnviz.variants import Variant
 
-WIDTH = 64
 TEXT = "The cat sat on the mat"
 HEADS = (1, 2, 4, 8, 16)
 SHARED = ("n_kv_heads", "n_key_heads")
-MAIN = ("n_kv_heads", "n_heads", "head_dim")
-"""Which dimension is the main choice of a variant without options of its own."""
-COMMON = ("bias", "softcap", "sink", "yarn")
-"""Options that many variants take: never the main choice of one."""
 WORDS = {
     "n_heads": "Query heads",
     "n_kv_heads": "Key/value heads",
@@ -45,21 +40,6 @@ WORDS = {
     "yarn": "YaRN factor",
     "head_mixing": "Head mixing",
 }
-_TAKEN = ("layer", "head", "row", "col", "panel", "tab", "mask", "seed", "text", "input")
-"""Query keys that say something else."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One thing that a variant takes: an option by its words, or a dimension by its number."""
-
-    word: str
-    default: Any  # of a dimension: None where it follows from the others
-    values: tuple[Any, ...] = ()  # of an option
-
-    @property
-    def key(self) -> str:
-        return f"{self.word}_" if self.word in _TAKEN else self.word
 
 
 @dataclass(frozen=True)
@@ -72,23 +52,6 @@ class Choices:
     mask: str
     size: int  # of the window, the prefix or the padding
     given: Mapping[str, Any]
-
-
-def settings_of(variant: Variant) -> list[Setting]:
-    """All that a variant takes, its main choice first."""
-    options = [Setting(word, values[0], values) for word, values in variant.options.items()]
-    sizes = [
-        Setting(word, None if parameter.default is parameter.empty else parameter.default)
-        for word, parameter in signature(variant.dimensions).parameters.items()
-        if word != "d_model"
-    ]
-    words = [size.word for size in sizes]
-    if "n_heads" not in words:  # the one head is as wide as the model
-        sizes = [Setting("head_dim", WIDTH), *(s for s in sizes if s.word != "head_dim")]
-    own = [option.word for option in options if option.word not in COMMON]
-    order = [*([] if "n_kv_heads" in words else own), *MAIN]
-    main = next(s for word in order for s in (*options, *sizes) if s.word == word)
-    return [main, *(setting for setting in (*options, *sizes) if setting != main)]
 
 
 def chosen_variant() -> Variant:
@@ -116,22 +79,22 @@ def variant_controls(variant: Variant) -> Choices:
         given = {setting.word: _ask(setting, {}) for setting in _heads_first(others)}
         others_given = {word: value for word, value in given.items() if value is not None}
         mask, size, cross = "none", 2, None
-        if variant.causal != "always":
-            never = variant.causal == "never"
-            words = ["none", "padding"] if never else list(MASKS)
+        masks = masks_of(variant.name)
+        if len(masks) > 1:
             mask = controls.pick(
                 "Mask",
-                words,
+                list(masks),
                 key="mask",
-                default=words[0] if never else "causal",
+                default="causal" if "causal" in masks else "none",
                 show=lambda word: MASKS[word],
             )
             if mask in ("window", "prefix", "padding"):
                 size = controls.number(
                     f"{mask.capitalize()} (keys)", 1, LONGEST, key=mask, default=2
                 )
-            if kind == "text" and controls.toggle("Cross-attention", key="cross"):
-                cross = controls.text("Text that answers", key="text2", default=SECOND_TEXT)
+        crosses = kind == "text" and takes_context(variant.name)
+        if crosses and controls.toggle("Cross-attention", key="cross"):
+            cross = controls.text("Text that answers", key="text2", default=SECOND_TEXT)
         source = own_input(TEXT, kind)
     with front:
         chosen = _ask(main, others_given)
@@ -168,8 +131,9 @@ def _ask(setting: Setting, given: Mapping[str, Any]) -> Any:
 def _forget(keys: list[str], variant: Variant) -> None:
     """Leave no word in the address about what this variant does not take."""
     own = {setting.key for setting in settings_of(variant)}
-    foreign = set(keys) - own | ({"mask", "cross"} if variant.causal == "always" else set())
-    for key in foreign:
+    unused = {"mask"} if len(masks_of(variant.name)) < 2 else set()
+    unused |= set() if takes_context(variant.name) else {"cross"}
+    for key in set(keys) - own | unused:
         address.write(key, None)
 
 

@@ -67,7 +67,8 @@ def cost(choices: Choices, trace: av.Trace) -> None:
     from attnviz.cost.counts import bill, counted
 
     rows = [
-        f"| {line.what} | ${line.formula}$ | ${line.worked}$ | {line.amount:,} {line.unit} |"
+        f"| {line.what} | {_latex(line.formula)} | {_latex(line.worked)} | {line.amount:,} "
+        f"{line.unit} |"
         for line in bill(trace)
     ]
     if trace.state is None:
@@ -79,6 +80,10 @@ def cost(choices: Choices, trace: av.Trace) -> None:
         f"addition; exponentials and divisions are not counted, and cells that a mask hides are."
     )
     page.caution("no_ranking")
+
+
+def _latex(formula: str) -> str:
+    return f"${formula}$" if formula else ""
 
 
 def code(run: Run) -> None:

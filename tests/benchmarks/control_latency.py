@@ -67,6 +67,8 @@ CONTROLS = {
     "masks": toggle("Invert (not)"),
     "heads": slider("Key/value heads"),
     "inspect_model": head("another head"),
+    "variants?input=random&length=64&variant=multi_head": slider("Query heads"),
+    "variants?input=random&length=64&variant=delta_rule": slider("Query heads"),
     "kv_cache": slider("Context in tokens"),
 }
 CONTROLS |= {f"{word}{LONG}": CONTROLS[word] for word in ("step_by_step", "masks", "heads")}

@@ -60,5 +60,5 @@ def test_a_long_measurement_can_be_stopped(visit: Callable[..., Page], page: Pag
     visit("/cost?forms=multi_head/sdpa&longest=2048", timeout=120)
     expect(page.get_by_text(re.compile(r"head of 64 channels\."))).to_be_visible()
     page.goto(page.url.split("?")[0] + "?forms=kimi_delta/recurrent,mamba2/recurrent&longest=16384")
-    page.locator(".st-key-stop_work button").click(timeout=60_000)
+    page.get_by_role("main").get_by_role("button", name="Stop").click(timeout=60_000)
     expect(page.get_by_text("Stopped before it was done")).to_be_visible(timeout=60_000)

@@ -25,7 +25,9 @@ def test_every_head_of_every_variant_is_there(name: str) -> None:
     else:
         assert np.array_equal(figure.grid.stack[0], trace.weights[0].numpy())
     assert str(len(trace.weights[0])) in figure.alt
-    assert f"of head 0{':' if panel.scale == 'weight' else ' (output'}" in kind_sentence(trace, 0)
+    which = "channel" if name == "hyena" else "head"
+    told = kind_sentence(trace, 0)
+    assert f"of {which} 0{':' if panel.scale == 'weight' else ' (output'}" in told
 
 
 def test_what_every_head_may_not_see_is_hatched() -> None:
