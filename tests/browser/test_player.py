@@ -91,6 +91,13 @@ def test_a_generation_grows_by_a_row_a_token(
         "the newest row is marked"
     )
 
+    # The text itself has no more than was written.
+    page.get_by_role("button", name="Text", exact=True).last.click()
+    there = page.locator(".running [role=option]:visible")
+    there.first.wait_for()
+    written = page.locator(".written").last.inner_text()
+    assert "".join(there.all_inner_texts()) == written.replace(" ", "")
+
     calm = browser.new_context(reduced_motion="reduce").new_page()
     try:
         calm.goto(server_url)

@@ -114,7 +114,8 @@ export class Scenes {
   /** Whether one row is shown as bars: beside one head of many, a lecture has the room for it. */
   barred() {
     const { options, lecture, figure, width } = this.explorer;
-    return options.row || (lecture !== null && figure.grid !== null && this.show === "matrix" && width >= ROOMY);
+    const one = figure.grid !== null || figure.panels[0]?.growsFrom !== null;
+    return options.row || (lecture !== null && one && this.show === "matrix" && width >= ROOMY);
   }
 
   /** @param {number} width @returns {number} the width for the picture itself */

@@ -13,7 +13,7 @@ import { walked } from "./walking.js";
 import { channels, coloursOf } from "./theme.js";
 import { textPiece } from "./textpiece.js";
 import { TokenList } from "./tokenlist.js";
-import { isBlocked, part } from "./view.js";
+import { grown, isBlocked, part } from "./view.js";
 
 const SOLID = 6; // times the share of the scale: how soon a shade hides the page
 
@@ -155,6 +155,7 @@ export default class TextView {
       const share = drawn === undefined || masked ? NaN : part(panel.values[at], scale, from ? drawnRow : drawn);
       item.classList.toggle("masked", masked);
       item.classList.toggle("left-out", drawn === undefined);
+      item.hidden = i >= grown(panel, options);
       if (Number.isNaN(share)) {
         item.style.background = item.style.color = "";
         return;

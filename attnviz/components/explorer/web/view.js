@@ -22,15 +22,17 @@ function positions(axis, first, special, n) {
   return Int32Array.from(kept);
 }
 
+/** How many tokens of a text that is being written are there. @param {Panel} panel @param {Options} options */
+export const grown = ({ growsFrom }, { at }) => (growsFrom !== null && at !== null ? growsFrom + at : Infinity);
+
 /**
  * @param {Panel} panel
  * @param {Options} options
  * @returns {View}
  */
 export function view(panel, options) {
-  // Of a text that is being written, what is there so far.
-  const grown = panel.growsFrom !== null && options.at !== null ? panel.growsFrom + options.at : Infinity;
-  const [n, m] = [panel.rows, panel.cols].map(({ labels }) => Math.min(labels.length, grown));
+  const there = grown(panel, options);
+  const [n, m] = [panel.rows, panel.cols].map(({ labels }) => Math.min(labels.length, there));
   const rows = positions(panel.rows, false, options.hideSpecial, n);
   const cols = positions(
     panel.cols,
