@@ -24,7 +24,7 @@ WIDTH = 64
 TEXT = "The cat sat on the mat"
 HEADS = (1, 2, 4, 8, 16)
 SHARED = ("n_kv_heads", "n_key_heads")
-MAIN = ("n_kv_heads", "n_heads", "head_dim")
+MAIN = ("n_kv_heads", "n_heads", "head_dim", "n_channels")
 """Which dimension is the main choice of a variant without options of its own."""
 COMMON = ("bias", "softcap", "sink", "yarn")
 """Options that many variants take: never the main choice of one."""
@@ -33,6 +33,7 @@ WORDS = {
     "n_kv_heads": "Key/value heads",
     "n_key_heads": "Key heads",
     "head_dim": "d_k: channels of a head",
+    "n_channels": "Channels, a map for each",
     "v_head_dim": "d_v: value channels",
     "beta_max": "Largest write strength β",
     "n_layers": "Layers of the model",
@@ -83,7 +84,7 @@ def settings_of(variant: Variant) -> list[Setting]:
         if word != "d_model"
     ]
     words = [size.word for size in sizes]
-    if "n_heads" not in words:  # the one head is as wide as the model
+    if "n_heads" not in words and "head_dim" in words:  # the one head is as wide as the model
         sizes = [Setting("head_dim", WIDTH), *(s for s in sizes if s.word != "head_dim")]
     own = [option.word for option in options if option.word not in COMMON]
     order = [*([] if "n_kv_heads" in words else own), *MAIN]
