@@ -11,6 +11,7 @@ from attnviz.errors import AttnvizError
 from attnviz.inputs import Inputs
 from attnviz.masks import Mask, as_allowed, require_no_empty_rows
 from attnviz.trace import Step, Trace
+from attnviz.variants import kernels
 from attnviz.variants.dimensions import positive, sizes_of
 from attnviz.variants.memory import n_maps, require_room, require_weights
 from attnviz.variants.recurrent import always_causal, options_of, starting_state
@@ -58,7 +59,7 @@ def run(
     Raises AttnvizError (EmptyRowError, TooLargeError) with a sentence that can be shown.
     """
     variant = variants.find(name)
-    _one_of("kernel", kernel, ("reference", *filter(None, [variant.fast])))
+    _one_of("kernel", kernel, kernels.of(variant))
     _one_of("empty_rows", empty_rows, ("error", "zero"))
     _require_inputs("inputs", inputs)
     if context is not None:
@@ -98,9 +99,12 @@ def run(
         word: matrix.to(place, number_type)
         for word, matrix in variant.draw(inputs.d_model, seed, sizes, options).items()
     }
+    head_sizes = sizes["head_dim"], sizes["v_head_dim"]
+    kernels.require(kernel, variant, place, number_type, head_sizes, allowed is not None)
     compute = variant.compute if kernel == "reference" else variant.fused
     x = tensors["inputs"]
-    tensors |= compute(x, tensors.get("context", x), W, allowed, setup)
+    with kernels.computing_with(kernel):
+        tensors |= compute(x, tensors.get("context", x), W, allowed, setup)
     texts |= variant.describe(setup)
     answering = context or inputs
     softmax = variant.recurrence is None and not variant.effective(options)
