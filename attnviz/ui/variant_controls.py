@@ -28,6 +28,7 @@ WORDS = {
     "n_kv_heads": "Key/value heads",
     "n_key_heads": "Key heads",
     "head_dim": "d_k: channels of a head",
+    "n_channels": "Channels, a map for each",
     "v_head_dim": "d_v: value channels",
     "beta_max": "Largest write strength β",
     "n_layers": "Layers of the model",

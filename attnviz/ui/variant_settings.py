@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 WIDTH = 64
 """d_model of every run on these pages."""
-MAIN = ("n_kv_heads", "n_heads", "head_dim")
+MAIN = ("n_kv_heads", "n_heads", "head_dim", "n_channels")
 """Which dimension is the main choice of a variant without options of its own."""
 COMMON = ("bias", "softcap", "sink", "yarn")
 """Options that many variants take: never the main choice of one."""
