@@ -28,6 +28,7 @@ _HOMES = {
     "Inputs": "attnviz.inputs",
     "random_inputs": "attnviz.inputs",
     "text_inputs": "attnviz.inputs",
+    "image_inputs": "attnviz.images",
     "Step": "attnviz.trace",
     "Trace": "attnviz.trace",
     "run": "attnviz.variants",
@@ -56,6 +57,7 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from attnviz import figures, hybrid, kv_cache, masks, metrics, models, variants
     from attnviz.errors import AttnvizError
+    from attnviz.images import image_inputs
     from attnviz.inputs import Inputs, random_inputs, text_inputs
     from attnviz.models import Capture, capture, from_transformers, load_model
     from attnviz.trace import Step, Trace

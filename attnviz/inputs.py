@@ -37,6 +37,7 @@ class Inputs:
     notes: tuple[str, ...]
     positions: Positions
     summands: tuple[Tensor, Tensor] | None
+    grid: tuple[int, int] | None  # rows and columns of an image's patches
 
     def __init__(
         self,
@@ -47,6 +48,7 @@ class Inputs:
         notes: Sequence[str] = (),
         positions: str = "none",
         summands: tuple[Tensor, Tensor] | None = None,
+        grid: tuple[int, int] | None = None,
     ) -> None:
         require_embeddings(embeddings)
         length = embeddings.shape[1]
@@ -60,6 +62,11 @@ class Inputs:
         if positions not in get_args(Positions):
             known = ", ".join(get_args(Positions))
             raise AttnvizError(f"positions must be one of {known}; received {positions!r}.")
+        if grid is not None and grid[0] * grid[1] != length:
+            raise AttnvizError(
+                f"A grid must have a place for each of the {length} embeddings; received "
+                f"{grid[0]} rows and {grid[1]} columns."
+            )
         words = tuple(map(str, range(length))) if tokens is None else tuple(tokens)
         object.__setattr__(self, "embeddings", embeddings)
         object.__setattr__(self, "tokens", words)
@@ -67,6 +74,7 @@ class Inputs:
         object.__setattr__(self, "notes", tuple(notes))
         object.__setattr__(self, "positions", positions)
         object.__setattr__(self, "summands", summands)
+        object.__setattr__(self, "grid", grid)
 
     @property
     def length(self) -> int:

@@ -39,6 +39,7 @@ TITLES = {
     "weights": "Weights A = softmax",
     "initial_map": "Map of the initial state B",
     "heads": "Output of head {h}",
+    "transposed": "Heads of one token",
     "concatenated": "Heads side by side",
     "output": "Output O = A·V",
     "W_q": "Query matrix Wq",

@@ -11,13 +11,13 @@ _STYLE = """<style>
 [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stToolbar"],
 [data-testid="stSidebarCollapsedControl"] { display: none !important; }
 [data-testid="stMainBlockContainer"] { padding-top: 1rem; }
-.stApp:has([class*="st-key-"][class*="-box"]) [data-testid="stElementContainer"]:not(
-  [class*="st-key-"][class*="-box"] *) { visibility: hidden !important; }
-.stApp [class*="st-key-"][class*="-box"] {
+.stApp:has([class*="st-key-attnviz-explorer-"]) [data-testid="stElementContainer"]:not(
+  [class*="st-key-attnviz-explorer-"] *) { visibility: hidden !important; }
+.stApp [class*="st-key-attnviz-explorer-"] {
   visibility: visible; position: fixed; inset: 0; z-index: 1000; overflow: auto;
   width: auto; max-width: none; height: auto;
 }
-.stApp:has([class*="st-key-"][class*="-box"]) [data-testid="stBottom"] { display: none; }
+.stApp:has([class*="st-key-attnviz-explorer-"]) [data-testid="stBottom"] { display: none; }
 </style>"""
 
 

@@ -30,6 +30,7 @@ from attnviz.variants import (
     multi_token,
     retention,
     scaled_dot_product,
+    shifted_window,
     sparse_topk,
 )
 from attnviz.variants.recurrent import probed_map, state_at
@@ -46,6 +47,7 @@ VARIANTS: dict[str, Variant] = {
     "multi_token": multi_token.VARIANT,
     "sparse_topk": sparse_topk.VARIANT,
     "linformer": linformer.VARIANT,
+    "shifted_window": shifted_window.VARIANT,
     "linear": linear.VARIANT,
     "retention": retention.VARIANT,
     "delta_rule": delta_rule.VARIANT,

@@ -8,6 +8,7 @@ position G1, arXiv:2505.06708). It gives attention a way to say "nothing here" w
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -18,6 +19,9 @@ from attnviz.variants.heads import join_heads, split_heads
 from attnviz.variants.parameters import head_columns
 from attnviz.variants.softmax import attend, hide, softmax, weigh
 from attnviz.variants.variant import Setup, StepText, Tensors, Variant
+
+AFTER = ("transposed", "concatenated", "output")
+"""Steps that come after the gate."""
 
 
 def compute(
@@ -52,7 +56,7 @@ def gated(
 
     The gate is (B, H, T_q, 1) or (B, H, T_q, d_v).
     """
-    before = {word: steps[word] for word in steps if word not in ("concatenated", "output")}
+    before = {word: steps[word] for word in steps if word not in AFTER}
     gate = split_heads(x @ W["W_g"], setup.dimensions["n_heads"]).sigmoid()
     joined = join_heads(steps["heads"] * gate, W)
     return before | {"gate": gate, "gated_heads": joined.pop("heads")} | joined
@@ -85,6 +89,11 @@ def describe(setup: Setup) -> dict[str, StepText]:
         r"\hat{O}_h = G_h \odot O_h",
         "Each head's output, as far as the gate is open. The weights do not know of the gate.",
         Origin("formula", ("gate", "heads")),
+    )
+    steps["transposed"] = replace(
+        steps["transposed"],
+        formula=r"O^\top[t, h] = \hat{O}_h[t]",
+        origin=Origin("formula", ("gated_heads",)),
     )
     steps["concatenated"] = StepText(
         ("batch", "query", "all_output_channel"),

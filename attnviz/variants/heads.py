@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jaxtyping import Float
+import torch
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attnviz.positions import apply_rotary
@@ -58,10 +59,16 @@ def share_heads(
 
 
 def join_heads(heads: Float[Tensor, "batch heads queries d_v"], W: Mapping[str, Tensor]) -> Tensors:
-    """Each head's output, the heads side by side, and their mixture."""
-    concatenated = concatenate_heads(heads)  # (B, T_q, H * d_v)
+    """Each head's output, turned to token by token, the heads side by side, and their mixture."""
+    transposed = heads.transpose(1, 2)  # (B, T_q, H, d_v): split_heads' transpose, undone
+    concatenated = transposed.flatten(2)  # (B, T_q, H * d_v)
     output = concatenated @ W["W_o"]  # (B, T_q, d_model)
-    return {"heads": heads, "concatenated": concatenated, "output": output}
+    return {
+        "heads": heads,
+        "transposed": transposed,
+        "concatenated": concatenated,
+        "output": output,
+    }
 
 
 def concatenate_heads(
@@ -69,3 +76,20 @@ def concatenate_heads(
 ) -> Float[Tensor, "batch length channels"]:
     """The inverse of split_heads. The transpose comes first, or tokens and heads get mixed."""
     return x.transpose(1, 2).flatten(2)
+
+
+def merge_without_transpose(
+    x: Float[Tensor, "batch heads length head_dim"],
+) -> Float[Tensor, "batch length channels"]:
+    """The mistake: as many rows as tokens and as many columns as channels, and no error."""
+    return x.reshape(x.shape[0], x.shape[2], -1)
+
+
+def misplaced(n_heads: int, length: int, head_dim: int) -> Bool[Tensor, "{length} channels"]:
+    """True where merge_without_transpose puts something of another token into a token's row.
+
+    Row t then holds consecutive tokens of one head. With a causal mask that may be the future.
+    """
+    token = torch.arange(length, dtype=torch.float64)[None, None, :, None]
+    told = token.expand(1, n_heads, length, head_dim)  # each number says whose it is
+    return (merge_without_transpose(told) != token[0])[0]

@@ -201,5 +201,5 @@ VARIANT = Variant(
     fast="fft",
     scaled=False,
     effective=always,
-    causal=True,
+    causal="always",
 )

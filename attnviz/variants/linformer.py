@@ -177,4 +177,5 @@ VARIANT = Variant(
     describe=describe,
     parts=(project_heads, split_heads, press, visible, softmax, join_heads),
     effective=always,
+    causal="never",
 )

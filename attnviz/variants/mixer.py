@@ -9,9 +9,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.positions import apply_rotary
+from attnviz.variants import kernels
 from attnviz.variants.chunked import chunked
 from attnviz.variants.dimensions import per_head, positive
 from attnviz.variants.effective import effective_map, initial_map
+from attnviz.variants.fla_kernels import in_triton
 from attnviz.variants.heads import join_heads, share_heads, split_heads
 from attnviz.variants.parameters import head_columns, head_rows
 from attnviz.variants.recurrence import Recurrence, recur
@@ -89,9 +91,12 @@ def walk(recurrence: Recurrence, W: Mapping[str, Tensor], setup: Setup) -> Tenso
 
 
 def in_chunks(recurrence: Recurrence, W: Mapping[str, Tensor], setup: Setup) -> Tensors:
-    """The same output and state from the chunked form, which makes no map."""
+    """The same output and state from the chunked form, in torch or in Triton; it makes no map."""
     dtype, start = recurrence.query.dtype, setup.initial_state
-    output, state = chunked(recurrence.wide(), start)
+    if kernels.chosen() == "fla":
+        output, state = in_triton(recurrence, start)
+    else:
+        output, state = chunked(recurrence.wide(), start)
     steps = {} if start is None else {"initial_state": start.to(dtype)}
     return steps | {"state": state.to(dtype)} | join_heads(output.to(dtype), W)
 
@@ -172,4 +177,5 @@ def recurrent_variant(
         normalised=normalised,
         options=options or {},
         recurrence=recurrence,
+        causal="always",
     )

@@ -11,6 +11,7 @@ from attnviz.errors import AttnvizError
 from attnviz.inputs import Inputs
 from attnviz.masks import Mask, as_allowed, require_no_empty_rows
 from attnviz.trace import Step, Trace
+from attnviz.variants import kernels
 from attnviz.variants.dimensions import positive, sizes_of
 from attnviz.variants.memory import n_maps, require_room, require_weights
 from attnviz.variants.recurrent import always_causal, options_of, starting_state
@@ -58,7 +59,7 @@ def run(
     Raises AttnvizError (EmptyRowError, TooLargeError) with a sentence that can be shown.
     """
     variant = variants.find(name)
-    _one_of("kernel", kernel, ("reference", *filter(None, [variant.fast])))
+    _one_of("kernel", kernel, kernels.of(variant))
     _one_of("empty_rows", empty_rows, ("error", "zero"))
     _require_inputs("inputs", inputs)
     if context is not None:
@@ -71,7 +72,7 @@ def run(
         require_room(inputs, context or inputs, n_maps(sizes), number_type)
     n_tokens = inputs.length + (context or inputs).length
     require_weights(inputs.d_model, sizes, inputs.embeddings.shape[0] * n_tokens)
-    if variant.recurrence is not None or variant.causal:
+    if variant.causal == "always":
         mask = always_causal(variant, mask, context, inputs.length)
     allowed = _allowed(mask, inputs, context or inputs, sizes.get("n_heads", 1), place)
     if allowed is not None and empty_rows == "error":
@@ -87,6 +88,8 @@ def run(
         cross=context is not None,
         mask="" if mask is None else mask.name if isinstance(mask, Mask) else "custom",
         options=options,
+        grid=inputs.grid,
+        empty_rows=empty_rows,
         initial_state=starting_state(
             variant, initial_state, inputs.embeddings.shape[0], sizes, place
         ),
@@ -96,9 +99,12 @@ def run(
         word: matrix.to(place, number_type)
         for word, matrix in variant.draw(inputs.d_model, seed, sizes, options).items()
     }
+    head_sizes = sizes["head_dim"], sizes["v_head_dim"]
+    kernels.require(kernel, variant, place, number_type, head_sizes, allowed is not None)
     compute = variant.compute if kernel == "reference" else variant.fused
     x = tensors["inputs"]
-    tensors |= compute(x, tensors.get("context", x), W, allowed, setup)
+    with kernels.computing_with(kernel):
+        tensors |= compute(x, tensors.get("context", x), W, allowed, setup)
     texts |= variant.describe(setup)
     answering = context or inputs
     softmax = variant.recurrence is None and not variant.effective(options)

@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from attnviz.errors import AttnvizError
+from attnviz.variants import kernels
 from attnviz.variants.scores import UNCHANGED, ScoreChanges, alibi, capped
 
 
@@ -96,7 +97,7 @@ def attend_fused(
     scale: float,
     changes: ScoreChanges = UNCHANGED,
 ) -> Float[Tensor, "batch heads queries d_v"]:
-    """The same output from PyTorch's fused kernel, which never writes the weights down.
+    """The same output from a fused kernel, which never writes the weights down.
 
     key and value may have fewer heads than query: each is then shared by a group of query heads.
     A bias goes in as an additive mask, and a sink as one more key, of value 0. Raises AttnvizError
@@ -111,9 +112,7 @@ def attend_fused(
         mask = _added(query, key, allowed, changes)
     if changes.sinks is not None:
         key, value = (F.pad(x, (0, 0, 0, 1)) for x in (key, value))
-    return F.scaled_dot_product_attention(
-        query, key, value, attn_mask=mask, scale=scale, enable_gqa=True
-    )
+    return kernels.fused(query, key, value, mask, scale)
 
 
 def _added(query: Tensor, key: Tensor, allowed: Tensor | None, changes: ScoreChanges) -> Tensor:

@@ -218,6 +218,14 @@ def core_steps(
 def output_steps() -> dict[str, StepText]:
     """Heads put side by side and mixed by the output projection."""
     return {
+        "transposed": StepText(
+            ("batch", "query", "head", "value_channel"),
+            "output",
+            r"O^\top",
+            r"O^\top[t, h] = O_h[t]",
+            "Token by token again: merged without this, tokens and heads would get mixed.",
+            Origin("formula", ("heads",)),
+        ),
         "concatenated": StepText(
             ("batch", "query", "all_output_channel"),
             "output",

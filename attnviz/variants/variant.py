@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from torch import Tensor
 
@@ -23,6 +24,8 @@ class Setup:
     mask: str = ""  # its name; "" for none
     options: Mapping[str, str] = field(default_factory=dict)  # the variant's own, all of them
     initial_state: Tensor | None = None  # S_0 of a recurrent mixer; None: empty
+    grid: tuple[int, int] | None = None  # rows and columns of an image's patches
+    empty_rows: str = "error"
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class Variant:
     optional_parameters: (
         Callable[[int, int, Mapping[str, int], Mapping[str, str]], Tensors] | None
     ) = None  # (d_model, seed, dimensions, options): weights that only some options need
-    causal: bool = False  # by itself, without a mask, and without a recurrence
+    causal: Literal["if masked", "always", "never"] = "if masked"
     effective: Callable[[Mapping[str, str]], bool] = never  # of options: is the map no softmax?
     recurrence: Callable[[Mapping[str, Tensor], Mapping[str, Tensor], Setup], Recurrence] | None = (
         None

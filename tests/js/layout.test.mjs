@@ -4,7 +4,7 @@ import test from "node:test";
 import { gridPlan, headX, layerY, thumbnailAt } from "../../attnviz/components/explorer/web/gridplan.js";
 import { MOST_LABELS, elided, shown, stride, ticks } from "../../attnviz/components/explorer/web/labels.js";
 import { commonCell, plan, snapped } from "../../attnviz/components/explorer/web/plan.js";
-import { attention, measure } from "./panels.mjs";
+import { attention, measure, panel } from "./panels.mjs";
 
 const room = { swatches: 1, maxWidth: 900, maxHeight: 700, cell: 60, ratio: 1, measure };
 
@@ -37,6 +37,14 @@ test("labels that lie flat keep to their cell", () => {
   const made = plan({ ...room, panel, shown: everything(panel) });
   assert.equal(made.colAngle, 0);
   for (const { text } of made.colTicks) assert.ok(measure(text, made.labelSize) <= made.cellW);
+});
+
+test("a wide but low place has small cells: long labels are slanted, not cut to them", () => {
+  const words = Array.from({ length: 9 }, (_, i) => `cabinet${i}`);
+  const one = panel(words, words, new Array(81).fill(0));
+  const made = plan({ ...room, panel: one, shown: everything(one), cell: 200, maxHeight: 350 });
+  assert.notEqual(made.colAngle, 0);
+  assert.deepEqual(made.colTicks.map(({ text }) => text), words);
 });
 
 test("cells of 28 pixels carry numbers, smaller ones do not", () => {

@@ -65,7 +65,7 @@ test("the stage is shared out: two sources one above the other, their result bes
   const [first, second, result] = [0, 1, 2].map((at) => stageSize(3, at, 1240, 600, true));
   assert.deepEqual(first, second);
   assert.ok(2 * first.maxHeight + 12 <= 600);
-  assert.equal(result.maxHeight, 600);
+  assert.equal(result.maxHeight, 622, "its subtitle stands beside its title");
   assert.ok(first.maxWidth + result.maxWidth <= 1240 - 28);
   const inPage = [0, 1, 2].map((at) => stageSize(3, at, 1060, 820, false));
   assert.ok(inPage.every(({ maxWidth, maxHeight }) => 3 * maxWidth + 2 * 28 <= 1060 && maxHeight === 460), "in a row");

@@ -6,6 +6,7 @@ import torch
 
 import attnviz as av
 from attnviz import masks
+from tests.variants.recurrent_cases import RECURRENT
 
 BATCH, QUERIES, KEYS, D_MODEL = 2, 7, 5, 24
 EMOJI = "👩‍👩‍👧 says 🙂 to 🙂, ça va?"
@@ -32,6 +33,8 @@ CROSS_MASKS = {
 
 NEVER_CAUSAL = ("linformer",)
 """Variants in which every query sees every token, whatever is asked for."""
+CAUSAL_BY_ITSELF = (*RECURRENT, "hyena")
+"""Variants that take no mask: they hold what came before and nothing else."""
 
 
 def fitting_mask(name: str) -> masks.Mask | None:

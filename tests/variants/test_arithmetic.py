@@ -43,6 +43,7 @@ RUNS = {
     "selected keys": av.run("sparse_topk", X, mask=masks.causal(), top_k=2, n_kv_heads=2),
     "pressed keys": av.run("linformer", ROTARY, places=2),
     "a map a channel": av.run("hyena", X, n_channels=3),
+    "windows": av.run("shifted_window", X, n_heads=2, window=2, shift="half"),
     "float64": av.run("grouped_query", X, n_heads=4, n_kv_heads=1, dtype="float64"),
 }
 

@@ -8,11 +8,17 @@ import torch
 import attnviz as av
 from attnviz import masks
 from attnviz.errors import EmptyRowError
-from tests.variants.cases import EMOJI, NEVER_CAUSAL, asking, fitting_mask, largest_difference
+from tests.variants.cases import (
+    CAUSAL_BY_ITSELF,
+    EMOJI,
+    NEVER_CAUSAL,
+    asking,
+    fitting_mask,
+    largest_difference,
+)
 from tests.variants.recurrent_cases import RECURRENT
 
 NAMES = av.variants.names()
-CAUSAL_BY_ITSELF = (*RECURRENT, "hyena")
 WITHOUT_HEADS = ("scaled_dot_product", "additive", "hyena")
 LONG = 2048
 
@@ -118,3 +124,11 @@ def test_no_output_knows_what_comes_after(name: str, seed: int) -> None:
 def test_what_never_is_causal_says_so(name: str) -> None:
     with pytest.raises(av.AttnvizError, match="mixes all keys before any query looks"):
         av.run(name, asking(), mask=masks.causal())
+
+
+def test_the_registry_says_which_masks_there_are() -> None:
+    said = {
+        kind: tuple(name for name in NAMES if av.variants.find(name).causal == kind)
+        for kind in ("always", "never")
+    }
+    assert said == {"always": CAUSAL_BY_ITSELF, "never": NEVER_CAUSAL}

@@ -8,6 +8,7 @@ from torch import nn
 
 import attnviz as av
 from attnviz import masks
+from attnviz.variants.heads import concatenate_heads, merge_without_transpose, misplaced
 from tests.variants.cases import (
     BATCH,
     CROSS_MASKS,
@@ -107,6 +108,7 @@ def test_steps_in_order_with_their_shapes() -> None:
         "masked": (2, 4, 7, 5),
         "weights": (2, 4, 7, 5),
         "heads": (2, 4, 7, 3),
+        "transposed": (2, 7, 4, 3),
         "concatenated": (2, 7, 12),
         "output": (2, 7, 24),
     }
@@ -119,3 +121,40 @@ def test_fused_kernel_agrees(mask: masks.Mask | None) -> None:
     reference = av.run("multi_head", x, n_heads=HEADS, mask=mask)
     fused = av.run("multi_head", x, n_heads=HEADS, mask=mask, kernel="sdpa")
     assert largest_difference(reference.output, fused.output) < 1e-12
+
+
+def test_without_the_transpose_tokens_and_heads_get_mixed() -> None:
+    """The shapes fit and nothing fails; each number still is some head's, at another token."""
+    trace = av.run("multi_head", asking("float64"), n_heads=HEADS, mask=masks.causal())
+    split = trace["heads"].tensor
+    right, wrong = trace["concatenated"].tensor, merge_without_transpose(split)
+    assert torch.equal(trace["transposed"].tensor, split.transpose(1, 2))
+    assert torch.equal(right, torch.cat(list(split.unbind(1)), dim=-1))
+    assert torch.equal(concatenate_heads(split), right)
+    assert wrong.shape == right.shape
+    assert torch.equal(*(merged.flatten(1).sort().values for merged in (wrong, right)))
+    assert bool((wrong != right)[:, misplaced(HEADS, 7, 8)].all())
+
+
+def test_misplaced_says_which_cells_hold_another_token() -> None:
+    n_heads, length, d = 2, 3, 2
+    cells = [(h, t, c) for h in range(n_heads) for t in range(length) for c in range(d)]
+    expected = [
+        [cells[row * n_heads * d + col][1] != row for col in range(n_heads * d)]
+        for row in range(length)
+    ]
+    assert misplaced(n_heads, length, d).tolist() == expected
+    assert not bool(misplaced(1, length, d).any())  # one head: nothing to mix
+
+
+def test_without_the_transpose_the_future_leaks() -> None:
+    x = asking("float64")
+    changed = x.embeddings.clone()
+    changed[:, -1] += 1.0
+    merged = [
+        merge_without_transpose(
+            av.run("multi_head", av.Inputs(e), n_heads=HEADS, mask=masks.causal())["heads"].tensor
+        )
+        for e in (x.embeddings, changed)
+    ]
+    assert largest_difference(merged[0][:, :-1], merged[1][:, :-1]) > 0.1

@@ -12,7 +12,15 @@ from tests.variants.cases import QUERIES, asking, fitting_mask
 from tests.variants.recurrent_cases import RECURRENT
 
 SOFTMAX = ("scaled_dot_product", "multi_head", "grouped_query")
-OTHERS = ("additive", "latent", "gated_latent", "multi_token", "sparse_topk", "linformer")
+OTHERS = (
+    "additive",
+    "latent",
+    "gated_latent",
+    "multi_token",
+    "sparse_topk",
+    "linformer",
+    "shifted_window",
+)
 
 
 def test_names_and_public_door() -> None:

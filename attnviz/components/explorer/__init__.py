@@ -40,7 +40,7 @@ def explorer(
     data, current = payload(figure, key=key, selection=selection, file=file)
     # The wire has no height, and leaves no gap. Without a key of its own the box, and the picture
     # in it, would be made anew whenever the page runs.
-    with st.container(gap=None, key=f"{key}-box"):
+    with st.container(gap=None, key=f"attnviz-explorer-{key}"):
         mounted()(
             key=key,
             data=data,

@@ -40,7 +40,7 @@ class Written:
 class DateWriter(nn.Module):
     """kind "attention" or "fixed" is the one difference."""
 
-    def __init__(self, kind: str, width: int = 24, embedding: int = 16) -> None:
+    def __init__(self, kind: str, width: int = 40, embedding: int = 16) -> None:
         super().__init__()
         self.kind, self.width = kind, width
         self.read = nn.Embedding(len(READ) + 2, embedding)

@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 from attnviz.models.teaching.date_writer import ASSETS, END, KINDS, PAD, DateWriter, encode
 from attnviz.models.teaching.dates import WRITTEN, Writer
 
-SEED, STEPS, BATCH = 0, 2000, 64
+SEED, STEPS, BATCH = 0, 3000, 64
 LONGEST = 5  # dates in a line of the training part
 JUDGED = (1, 2, 3, 4, 5, 6, 7)
 
@@ -54,10 +54,12 @@ def train(kind: str) -> DateWriter:
     return model.eval()
 
 
-def judge(model: DateWriter, n_lines: int = 100) -> list[dict[str, float]]:
+def judge(
+    model: DateWriter, n_lines: int = 100, lengths: tuple[int, ...] = JUDGED
+) -> list[dict[str, float]]:
     """How many of the dates, never seen in training, come out right to the last digit."""
     rows = []
-    for n_dates in JUDGED:
+    for n_dates in lengths:
         writer = Writer(SEED + 1, test=True)
         pairs = [writer.example(n_dates) for _ in range(n_lines)]
         written = [model.write(line).text for line, _ in pairs]

@@ -7,7 +7,7 @@ import { element } from "./dom.js";
 import { scenePlate, wordsOf } from "./exporting.js";
 import { loadFaces } from "./faces.js";
 import { Filing } from "./filing.js";
-import { layOutGrid } from "./gridstage.js";
+import { layOutGrid, taken } from "./gridstage.js";
 import { openHead, shownPanels } from "./heads.js";
 import { linked } from "./linking.js";
 import { PLAIN, optionsOf, toggled } from "./look.js";
@@ -125,11 +125,11 @@ export class Explorer {
     // Once for each width: what changes above the picture must not make it jump.
     if (width !== this.width) this.tall = roomBelow(this.root);
     this.width = width;
-    const { tall } = this;
     this.player.update();
     this.scenes.update();
     this.toolbar.update(this.figure, options, this.scenes.views);
-    const room = this.scenes.roomFor(layOutGrid(this, width, tall, this.scenes.maps));
+    const room = this.scenes.roomFor(layOutGrid(this, width, this.tall, this.scenes.maps));
+    const tall = this.tall - taken(this);
     const { panels } = this.scenes;
     for (const [id, one] of this.views) {
       if (panels.some((panel) => panel.id === id)) continue;

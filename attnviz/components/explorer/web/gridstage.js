@@ -5,6 +5,9 @@ import { GridView } from "./gridview.js";
 import { openHead } from "./heads.js";
 import { placeOf } from "./maps.js";
 
+const GAP = 24; // between the grid and the panels below it
+const STRIP = 150; // the height of a line of maps, in a lecture
+
 /**
  * Puts the grid of thumbnails beside the panels, or above them.
  *
@@ -31,7 +34,7 @@ export function layOutGrid(explorer, width, tall, maps) {
     metric: explorer.options.metric,
     maxWidth: beside ? width * 0.42 : width,
     // Above the panels it scrolls in a box of its own.
-    maxHeight: beside ? tall : flat ? Infinity : 40 * grid.layers.length,
+    maxHeight: beside ? tall : flat ? (explorer.lecture ? STRIP : Infinity) : 40 * grid.layers.length,
     beside: maps.slice(1).flatMap(({ key, colour }) => {
       const place = placeOf(key);
       return place ? [{ ...place, colour }] : [];
@@ -54,4 +57,15 @@ export function layOutGrid(explorer, width, tall, maps) {
   const fits = beside && used <= width * 0.5;
   stage.classList.toggle("beside", fits);
   return fits ? width - used - 32 : width;
+}
+
+/**
+ * The height that a grid above the panels, and a text below them, take from a lecture's screen.
+ *
+ * @param {Explorer} explorer
+ */
+export function taken({ grid, lecture, stage, player }) {
+  if (!lecture) return 0;
+  const above = grid && !stage.classList.contains("beside") ? grid.root.offsetHeight + GAP : 0;
+  return above + player.text.offsetHeight;
 }

@@ -62,7 +62,10 @@ export class Lecture {
     if (key === "?") this.toggleHelp();
     else if (key === "Escape") this.help.hidden ? leave() : this.toggleHelp();
     else if (key === " ") this.advance();
-    else if (key === "m") maskSwitch()?.click();
+    else if (key === "m") {
+      explorer.telling.flush();
+      maskSwitch()?.click();
+    }
     else if (key === "r") {
       explorer.player.stop();
       explorer.select({ panel: null, row: null, col: null });

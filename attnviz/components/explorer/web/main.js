@@ -1,7 +1,7 @@
 // @ts-check
 import { Explorer } from "./explorer.js";
 import { lookOf } from "./look.js";
-import { lecturing, wayIn } from "./lecturing.js";
+import { giveWay, lectured, lecturing, wayIn } from "./lecturing.js";
 import { unpack } from "./payload.js";
 import { wireOf } from "./wire.js";
 
@@ -37,10 +37,13 @@ export default function mount({ data, parentElement, setStateValue, setTriggerVa
     explorer = new Explorer(root, figure, report);
     explorers.set(parentElement, explorer);
     const made = explorer;
-    if (lecturing()) import("./lecture.js").then(({ Lecture }) => {
+    const { key } = figure;
+    const { host } = /** @type {ShadowRoot} */ (root.getRootNode());
+    if (!lecturing()) made.toolbar.root.append(wayIn(key));
+    else if (lectured(key, host)) import("./lecture.js").then(({ Lecture }) => {
       if (explorers.get(parentElement) === made) made.lecture = new Lecture(made);
     });
-    else made.toolbar.root.append(wayIn());
+    else giveWay(host);
     // For tests and benchmarks.
     Object.assign(root, { __explorer: explorer });
   }

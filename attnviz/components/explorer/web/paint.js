@@ -98,7 +98,7 @@ function paintNumbers(surface, { panel, shown, scale, plan, theme }) {
       cells.push({ r, c, value, step: 3 * Math.round(place * 255) });
     }
   }
-  const digits = decimals(cells.map(({ value }) => value), room);
+  const digits = panel.scale === "flag" ? 0 : decimals(cells.map(({ value }) => value), room);
   for (const { r, c, value, step } of cells) {
     const middle = plan.x + (c + 0.5 - plan.col) * plan.cellW;
     surface.text(fixed(value, digits), middle, plan.y + (r + 0.5 - plan.row) * plan.cellH, {

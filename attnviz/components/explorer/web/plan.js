@@ -84,7 +84,9 @@ function frame(given, rowStepBefore, colStepBefore) {
   const nCols = shown.cols.length;
   const { size: labelSize, wide: rowWide, x } = rowLabels(panel, shown, maxWidth, measure, rowStepBefore, type);
 
-  const side = Math.min(cell, (maxWidth - x - 2) / nCols);
+  // With its labels flat a map is as high as it can be: of a low one, the cells have no more.
+  const most = Math.max(80, maxHeight - TITLE * type - labelSize - GAP - BAR * type);
+  const side = Math.min(cell, (maxWidth - x - 2) / nCols, most / nRows);
   const colRoom = Math.round(Math.min(92 * type, Math.max(44, maxHeight * 0.2)));
   const colStepLeast = Math.max(colStepBefore, stride(nCols, nCols, 1));
   const later = colStepLeast > 1 ? ticks(panel.cols.labels, shown.cols, sampling(nCols)) : [];

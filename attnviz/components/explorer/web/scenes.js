@@ -17,7 +17,7 @@ import { range, view } from "./view.js";
 
 const GAP = 16; // between maps that are compared
 const BARS = 300; // the width of the ranked bars
-const SPARED = 8; // pixels below a picture that a lecture has to itself
+const SPARED = 12; // pixels below a picture that a lecture has to itself
 const ROOMY = 660; // with as much room they stand beside the picture, not below it
 
 /** Which views of a figure are on the page, and the maps that they show. */
@@ -111,10 +111,16 @@ export class Scenes {
     return other ? [main, other] : [main];
   }
 
+  /** Whether one row is shown as bars: beside one head of many, a lecture has the room for it. */
+  barred() {
+    const { options, lecture, figure, width } = this.explorer;
+    return options.row || (lecture !== null && figure.grid !== null && this.show === "matrix" && width >= ROOMY);
+  }
+
   /** @param {number} width @returns {number} the width for the picture itself */
   roomFor(width) {
     this.room = width;
-    const aside = this.explorer.options.row && this.main !== null && width >= ROOMY;
+    const aside = this.barred() && this.main !== null && width >= ROOMY;
     return aside && this.panels.length <= 1 ? width - BARS - 28 : width;
   }
 
@@ -137,7 +143,7 @@ export class Scenes {
 
   /** @param {number} tall */
   layOut(tall) {
-    const { options, panels } = this.explorer;
+    const { panels } = this.explorer;
     const { main, show, lazy } = this;
     /** @type {Parameters<LazyViews["layOut"]>[0]} */
     const places = {};
@@ -146,7 +152,7 @@ export class Scenes {
       if (several && lazy.ready("beside")) places.beside = this.above;
       if (show === "lines") places.lines = panels;
       if (show === "text") places.text = panels;
-      if (options.row && lazy.ready("row")) places.row = panels;
+      if (this.barred() && lazy.ready("row")) places.row = panels;
     }
     this.above.hidden = !places.beside;
     /** @type {import("./lazy.js").Drawing | null} */

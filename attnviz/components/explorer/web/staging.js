@@ -4,6 +4,7 @@
 
 const GAP = 28;
 const WORDS = 12; // the title of the lower one of two that stand one above the other
+const SUBTITLE = 22; // beside the title it leaves its line to the map
 const PAGE = 460; // the height of a step's matrix, in a page
 const NARROW = 620; // with less room, a step stands alone
 
@@ -32,6 +33,6 @@ export function stageSize(n, at, room, tall, lecture) {
   const large = { cell: 200, type: 1.3 }; // to be read from the last row
   if (n === 1) return { maxWidth: room, maxHeight: tall, ...large };
   const result = Math.floor((room - GAP) * (n === 2 ? 0.5 : 0.54));
-  if (at === n - 1) return { maxWidth: result, maxHeight: tall, ...large };
+  if (at === n - 1) return { maxWidth: result, maxHeight: n === 2 ? tall : tall + SUBTITLE, ...large };
   return { maxWidth: room - GAP - result, maxHeight: n === 2 ? tall : Math.floor((tall - WORDS) / 2), ...large };
 }

@@ -40,10 +40,19 @@ export class Telling {
   /** @param {number} after - ms */
   tell(after = REPORT_AFTER) {
     clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => {
-      const { selection, options, zooming } = this.explorer;
-      this.explorer.report({ ...selection, look: lookOf(options, zooming.said()) });
-    }, after);
+    this.timer = window.setTimeout(() => this.now(), after);
+  }
+
+  /** What would be told in a moment is told now: a run that it interrupted would be lost. */
+  flush() {
+    if (this.timer) this.now();
+  }
+
+  now() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    const { selection, options, zooming } = this.explorer;
+    this.explorer.report({ ...selection, look: lookOf(options, zooming.said()) });
   }
 
   /** @param {Note} note - the page has run, perhaps without knowing the head */
