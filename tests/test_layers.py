@@ -20,7 +20,7 @@ ROWS = (
     ("jobs",),
     ("figures",),
     ("cost", "hybrid", "recall"),
-    ("variants", "models", "metrics", "kv_cache", "inputs", "input_checks", "embeddings"),
+    ("variants", "models", "metrics", "kv_cache", "inputs", "images", "input_checks", "embeddings"),
     ("masks", "trace", "positions"),
     ("errors", "settings", "device", "progress", "seeded"),
 )

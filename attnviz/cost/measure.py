@@ -17,11 +17,12 @@ LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
 MOST_HEADS = 16
 FITTED_FROM = 1024
 """Tokens: below, the time is mostly that of calling operations, not of what they do."""
+FITTED = {"time": "seconds", "cpu": "cpu_seconds", "memory": "bytes"}
 FEWEST = 3
 """Points that a line is fitted through, where there are as many."""
 ENOUGH = 1.0
 """Seconds spent on repeating one measurement, once it has been taken twice."""
-MOST_REPEATS = 7
+MOST_REPEATS = 60
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,9 @@ class CostJob:
     def run(self, progress: Callable[[float, str], None]) -> pd.DataFrame:
         """A row a form and length, in float32.
 
-        Columns: form, title, length, n_heads, seconds (the least of the repeats), repeats, bytes
-        (peak, inputs not counted), device. Raises AttnvizError for what is not on offer, and
+        Columns: form, title, length, n_heads, seconds and cpu_seconds (the least of the repeats: by
+        the clock, and of all threads of this process), repeats, bytes (peak, inputs not counted),
+        device. Raises AttnvizError for what is not on offer, and
         TooLargeError before anything is computed if the longest would not fit.
         """
         self._check()
@@ -58,7 +60,7 @@ class CostJob:
             told()
             with torch.inference_mode():
                 compute = form.prepare(length, self.n_heads, self.seed)
-                seconds, repeats = _least(compute, place, told)
+                seconds, cpu_seconds, repeats = _least(compute, place, told)
                 peak = peak_bytes(compute, place)
             rows.append(
                 {
@@ -67,6 +69,7 @@ class CostJob:
                     "length": length,
                     "n_heads": self.n_heads,
                     "seconds": seconds,
+                    "cpu_seconds": cpu_seconds,
                     "repeats": repeats,
                     "bytes": peak,
                     "device": describe(),
@@ -104,8 +107,11 @@ class CostJob:
 
 def _least(
     compute: Callable[[], Any], place: Any, between: Callable[[], None]
-) -> tuple[float, int]:
-    """The least time of several, after one that warms up: what others do only ever adds to it."""
+) -> tuple[float, float, int]:
+    """The least times of several runs, after one that warms up, and how many there were.
+
+    Other work on the machine only ever adds to a time.
+    """
     import torch
 
     def wait() -> None:
@@ -117,20 +123,22 @@ def _least(
     compute()
     wait()
     taken: list[float] = []
+    worked: list[float] = []
     while len(taken) < 2 or (len(taken) < MOST_REPEATS and sum(taken) < ENOUGH):
         between()  # raises where the measurement was stopped
-        begun = time.perf_counter()
+        begun, working = time.perf_counter(), time.process_time()
         compute()
         wait()
         taken.append(time.perf_counter() - begun)
-    return min(taken), len(taken)
+        worked.append(time.process_time() - working)
+    return min(taken), min(worked), len(taken)
 
 
 def fits(table: pd.DataFrame) -> pd.DataFrame:
     """The exponents of power laws through each form's points from FITTED_FROM tokens on.
 
-    Columns: form, title, time (of seconds ~ length^time), memory. Least squares in the logarithms;
-    the last FEWEST points where fewer are that long.
+    Columns: form, title, time (of seconds ~ length^time), cpu, memory. Least squares in the
+    logarithms; the last FEWEST points where fewer are that long.
     """
     import numpy as np
     import pandas as pd
@@ -143,7 +151,7 @@ def fits(table: pd.DataFrame) -> pd.DataFrame:
         lengths = np.log(points["length"].to_numpy(float))
         slope = {
             word: float(np.polyfit(lengths, np.log(points[column].to_numpy(float)), 1)[0])
-            for word, column in (("time", "seconds"), ("memory", "bytes"))
+            for word, column in FITTED.items()
         }
         rows.append({"form": form, "title": title, **slope})
     return pd.DataFrame(rows)

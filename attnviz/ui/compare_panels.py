@@ -15,7 +15,7 @@ from attnviz.ui import controls, page
 from attnviz.ui.folded import Folded
 from attnviz.ui.own_input import OwnInput, input_kind, own_input
 from attnviz.ui.variant_controls import HEADS, TEXT
-from attnviz.ui.variant_settings import WIDTH, masks_of
+from attnviz.ui.variant_settings import WIDTH
 
 if TYPE_CHECKING:
     import attnviz as av
@@ -88,7 +88,7 @@ def run(choices: Choices) -> Comparison:
         if "n_kv_heads" in signature(variant.dimensions).parameters:
             options["n_kv_heads"] = max(1, choices.n_heads // 2)
         written = {word: repr(value) for word, value in options.items()}
-        if choices.causal and "causal" in masks_of(name):
+        if variant.causal == "if masked" and choices.causal:
             options["mask"], written["mask"] = av.masks.causal(), "av.masks.causal()"
         runs[name] = partial(av.run, name, inputs, **options)
         given = ", ".join(f"{word}={value}" for word, value in written.items())

@@ -76,6 +76,7 @@ def numbers(table: pd.DataFrame, exponents: pd.DataFrame) -> None:
         column_config={
             "title": "Form",
             "time": st.column_config.NumberColumn("Exponent of time", format="%.2f"),
+            "cpu": st.column_config.NumberColumn("Exponent of processor time", format="%.2f"),
             "memory": st.column_config.NumberColumn("Exponent of memory", format="%.2f"),
         },
     )

@@ -14,7 +14,7 @@ from attnviz.ui import address, controls
 from attnviz.ui.folded import Folded
 from attnviz.ui.own_input import LONGEST, OwnInput, input_kind, own_input
 from attnviz.ui.step_controls import MASKS, SECOND_TEXT, simple_mask
-from attnviz.ui.variant_settings import WIDTH, Setting, masks_of, settings_of, takes_context
+from attnviz.ui.variant_settings import WIDTH, Setting, settings_of
 
 if TYPE_CHECKING:
     import attnviz as av
@@ -80,22 +80,22 @@ def variant_controls(variant: Variant) -> Choices:
         given = {setting.word: _ask(setting, {}) for setting in _heads_first(others)}
         others_given = {word: value for word, value in given.items() if value is not None}
         mask, size, cross = "none", 2, None
-        masks = masks_of(variant.name)
-        if len(masks) > 1:
+        if variant.causal != "always":
+            never = variant.causal == "never"
+            words = ["none", "padding"] if never else list(MASKS)
             mask = controls.pick(
                 "Mask",
-                list(masks),
+                words,
                 key="mask",
-                default="causal" if "causal" in masks else "none",
+                default=words[0] if never else "causal",
                 show=lambda word: MASKS[word],
             )
             if mask in ("window", "prefix", "padding"):
                 size = controls.number(
                     f"{mask.capitalize()} (keys)", 1, LONGEST, key=mask, default=2
                 )
-        crosses = kind == "text" and takes_context(variant.name)
-        if crosses and controls.toggle("Cross-attention", key="cross"):
-            cross = controls.text("Text that answers", key="text2", default=SECOND_TEXT)
+            if kind == "text" and controls.toggle("Cross-attention", key="cross"):
+                cross = controls.text("Text that answers", key="text2", default=SECOND_TEXT)
         source = own_input(TEXT, kind)
     with front:
         chosen = _ask(main, others_given)
@@ -132,9 +132,8 @@ def _ask(setting: Setting, given: Mapping[str, Any]) -> Any:
 def _forget(keys: list[str], variant: Variant) -> None:
     """Leave no word in the address about what this variant does not take."""
     own = {setting.key for setting in settings_of(variant)}
-    unused = {"mask"} if len(masks_of(variant.name)) < 2 else set()
-    unused |= set() if takes_context(variant.name) else {"cross"}
-    for key in set(keys) - own | unused:
+    foreign = set(keys) - own | ({"mask", "cross"} if variant.causal == "always" else set())
+    for key in foreign:
         address.write(key, None)
 
 

@@ -1,14 +1,10 @@
-"""What a variant takes, as its registration tells it, or as a run of three tokens shows it."""
+"""What a variant takes, as its registration tells it: its main choice, options, dimensions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from inspect import signature
 from typing import TYPE_CHECKING, Any
-
-from attnviz.errors import AttnvizError
-from attnviz.ui.step_controls import MASKS, simple_mask
 
 if TYPE_CHECKING:
     from attnviz.variants import Variant
@@ -21,8 +17,6 @@ COMMON = ("bias", "softcap", "sink", "yarn")
 """Options that many variants take: never the main choice of one."""
 _TAKEN = ("layer", "head", "row", "col", "panel", "tab", "mask", "seed", "text", "input")
 """Query keys that say something else."""
-_PROBE = 3
-"""Tokens of the run that shows what is accepted."""
 
 
 @dataclass(frozen=True)
@@ -50,36 +44,3 @@ def settings_of(variant: Variant) -> list[Setting]:
     known = [*options, *sizes]
     first = [setting for word in order for setting in known if setting.word == word][:1]
     return [*first, *(setting for setting in known if setting not in first)]
-
-
-@cache
-def masks_of(name: str) -> tuple[str, ...]:
-    """The words of MASKS that the variant takes; one alone where it is as it is by itself."""
-    import attnviz as av
-
-    x = av.random_inputs(_PROBE, WIDTH)
-    taken = [
-        word
-        for word in MASKS
-        if _runs(name, x, mask=simple_mask(word, 2, _PROBE)[0], empty_rows="zero")
-    ]
-    # Causal by itself: then no mask is the causal one, and there is nothing to choose.
-    return ("none",) if taken == ["none", "causal"] else tuple(taken)
-
-
-@cache
-def takes_context(name: str) -> bool:
-    """Whether another sequence may answer."""
-    import attnviz as av
-
-    return _runs(name, av.random_inputs(_PROBE, WIDTH), context=av.random_inputs(2, WIDTH))
-
-
-def _runs(name: str, inputs: Any, **options: Any) -> bool:
-    import attnviz as av
-
-    try:
-        av.run(name, inputs, **options)
-    except AttnvizError:
-        return False
-    return True

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -76,7 +76,14 @@ def test_the_naive_form_holds_maps_and_the_estimate_is_above_what_is_held() -> N
 def test_fitted_exponents_are_those_of_power_laws() -> None:
     lengths = [512, 1024, 2048, 4096]
     rows = [
-        {"form": "a", "title": "A", "length": n, "seconds": 3e-9 * n**2, "bytes": 7 * n}
+        {
+            "form": "a",
+            "title": "A",
+            "length": n,
+            "seconds": 3e-9 * n**2,
+            "cpu_seconds": 5e-9 * n**2,
+            "bytes": 7 * n,
+        }
         for n in lengths
     ]
     rows[0]["seconds"] = 1.0  # below what is fitted
@@ -134,24 +141,27 @@ def test_what_is_not_on_offer_is_a_sentence(options: dict, words: str) -> None:
 
 
 def test_exponents_tell_square_from_linear() -> None:
-    """Measured, so another try is allowed where something else took the machine meanwhile."""
+    """Measured: on a machine that is busy with other things the clock tells nothing, so there it
+    is processor time that must fit; and another try is allowed."""
     wanted = {
         "multi_head/naive": (1.8, 2.5),
         "linear/chunked": (0.8, 1.35),
         "multi_head/windowed": (0.8, 1.35),
     }
     seen: dict[str, list[float]] = {word: [] for word in wanted}
-    for _ in range(4):
-        left = [
+
+    def left() -> list[str]:
+        return [
             word
             for word, (low, high) in wanted.items()
             if not any(low <= exponent <= high for exponent in seen[word])
         ]
-        if not left:
-            break
-        found = fits(CostJob(tuple(left)).run(lambda *_: None))
-        for word, exponent in zip(found["form"], found["time"], strict=True):
+
+    for _ in range(3):
+        busy = os.getloadavg()[0] > 0.75 * (os.cpu_count() or 1)
+        found = fits(CostJob(tuple(left())).run(lambda *_: None))
+        for word, exponent in zip(found["form"], found["cpu" if busy else "time"], strict=True):
             seen[word].append(exponent)
-    for word, (low, high) in wanted.items():
-        assert any(low <= exponent <= high for exponent in seen[word]), seen
-    assert np.isfinite([exponent for found in seen.values() for exponent in found]).all()
+        if not left():
+            return
+    raise AssertionError(f"{left()} had exponents {seen}")

@@ -17,6 +17,7 @@ ROWS = pd.DataFrame(
             "length": length,
             "n_heads": 1,
             "seconds": length**power * 1e-9,
+            "cpu_seconds": length**power * 2e-9,
             "repeats": 3,
             "bytes": length * 2**20,
             "device": "cpu",

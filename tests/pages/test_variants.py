@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 import attnviz as av
 from attnviz.ui.page import CAUTIONS
 from attnviz.ui.variant_panels import SECTIONS
-from attnviz.ui.variant_settings import masks_of, settings_of, takes_context
+from attnviz.ui.variant_settings import settings_of
 from tests.components.test_payload import unpack
 
 PAGE = Path(__file__).parents[2] / "pages" / "variants.py"
@@ -123,13 +123,6 @@ def test_cross_attention_and_masks_where_they_apply() -> None:
     app = open_page(variant="multi_head", cross="true", mask="none", tab="code")
     assert "context=context" in app.code[0].value
     assert not [box for box in open_page(variant="mamba2").selectbox if box.key == "mask"]
-
-
-def test_masks_and_context_are_offered_where_they_are_taken() -> None:
-    assert masks_of("multi_head") == ("none", "causal", "window", "prefix", "padding")
-    assert masks_of("delta_rule") == ("none",)
-    assert takes_context("multi_head")
-    assert not takes_context("mamba2")
 
 
 def test_what_cannot_be_run_is_a_sentence() -> None:
