@@ -30,6 +30,7 @@ bench:
 	$(PYTHON_IN) -m tests.benchmarks.capture_cost
 	$(PYTHON_IN) -m tests.benchmarks.control_latency
 	$(PYTHON_IN) -m tests.benchmarks.explorer_speed
+	$(PYTHON_IN) -m tests.benchmarks.kernel_cost
 
 screenshots:
 	scripts/setup_dev.sh

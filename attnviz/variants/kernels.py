@@ -161,7 +161,8 @@ def fused(
 
 
 @cache
-def _compiled():
+def compiled_flex():
+    """FlexAttention, compiled anew for each shape."""
     from torch.nn.attention.flex_attention import flex_attention
 
     # Beyond this many shapes dynamo would run it uncompiled, silently and with the whole map.
@@ -184,5 +185,5 @@ def _flex(
 
         given["score_mod"] = score_mod
     shared = key.shape[1] != query.shape[1]
-    output = _compiled()(query, key, value, scale=scale, enable_gqa=shared, **given)
+    output = compiled_flex()(query, key, value, scale=scale, enable_gqa=shared, **given)
     return output.nan_to_num() if mask is not None else output  # a row without keys is 0

@@ -88,7 +88,10 @@ def test_steps_are_told_and_the_source_is_what_ran(name: str) -> None:
 BAD = {
     "other mask": ({"mask": masks.sliding_window(2)}, "linear is causal by itself.*sliding"),
     "context": ({"context": inputs()}, "no cross-attention"),
-    "kernel": ({"kernel": "sdpa"}, "kernel must be 'reference' or 'chunked'; received 'sdpa'"),
+    "kernel": (
+        {"kernel": "sdpa"},
+        "kernel must be 'reference' or 'chunked' or 'fla'; received 'sdpa'",
+    ),
     "state": ({"initial_state": torch.zeros(2, 4, 6, 6)}, r"\(2, 4, 6, 7\), the last column"),
     "option": ({"feature_map": "cos"}, "feature_map must be one of elu, relu, exp, softmax"),
     "no state": ({"name": "multi_head", "initial_state": torch.zeros(1)}, "keeps no state"),

@@ -94,7 +94,7 @@ BAD = {
     ),
     "dtype": ({"dtype": "int8"}, "dtype must be one of float64, float32, .*; received 'int8'"),
     "torch dtype": ({"dtype": torch.int64}, "received torch.int64"),
-    "kernel": ({"kernel": "flash"}, "kernel must be 'reference' or 'sdpa'; received 'flash'"),
+    "kernel": ({"kernel": "chunked"}, "kernel must be 'reference' or 'sdpa' or 'flash'"),
     "empty rows": ({"empty_rows": "nan"}, "empty_rows must be 'error' or 'zero'"),
     "temperature": ({"temperature": 0.0}, "temperature must be a finite number above 0"),
     "scale": ({"scale": float("inf")}, "scale must be True, False or a finite number"),
