@@ -39,7 +39,7 @@ browser() {
     # Ubuntu's chromium is a snap, which Playwright cannot drive.
     "$VENV/bin/python" -m playwright install --with-deps chromium || true
   else
-    system_packages chromium || true
+    system_packages chromium-headless-shell || system_packages chromium || true
   fi
   has_browser || fail "The browser tests need a Chromium or Chrome: install one," \
     "or set ATTNVIZ_CHROMIUM to the path of its executable."
