@@ -44,6 +44,9 @@ selection.keep(explorer(figure, key="alignment", selection=chosen), default=(0, 
 page.caution("not_explanation")
 
 card = date_writer.card()
-page.chart(accuracy_chart(card), "Accuracy of both writers against the length of the line.")
+dark = st.context.theme.type == "dark"
+page.chart(
+    accuracy_chart(card, dark=dark), "Accuracy of both writers against the length of the line."
+)
 st.markdown(accuracy_sentence(card))
 page.lesson("alignment")

@@ -24,6 +24,7 @@ from attnviz.errors import AttnvizError
 from attnviz.inputs import Inputs
 from attnviz.masks import causal
 from attnviz.trace import Trace
+from attnviz.variants import kernels
 from attnviz.variants.chunked import chunked
 from attnviz.variants.heads import share_heads
 from attnviz.variants.recurrence import recur
@@ -95,6 +96,8 @@ def forms() -> dict[str, Form]:
         elif word in PLAIN:
             made.append(Form(word, "naive", f"{title}, every map written", True, _naive))
             made.append(Form(word, "sdpa", f"{title}, fused kernel", False, _fused))
+            if word == "multi_head" and not kernels.flex_refusal(device(), torch.float32):
+                made.append(Form(word, "flex", f"{title}, FlexAttention", False, _flex))
         else:
             made.append(Form(word, "reference", f"{title}, whole layer, every step kept", True))
             if fast:
@@ -133,6 +136,20 @@ def _naive(trace: Trace) -> Compute:
 def _fused(trace: Trace) -> Compute:
     q, k, v = _heads(trace)
     return lambda: scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def _flex(trace: Trace) -> Compute:
+    """Compiled for each length, in seconds, before the first timed run."""
+    from torch.nn.attention.flex_attention import create_block_mask
+
+    q, k, v = _heads(trace)
+    length = q.shape[2]
+    # A lambda: PyTorch counts the arguments, and tests wrap functions that have annotations.
+    blocks = create_block_mask(
+        lambda b, h, i, j: i >= j, None, None, length, length, device=str(q.device)
+    )
+    flex = kernels.compiled_flex()
+    return lambda: flex(q, k, v, block_mask=blocks)
 
 
 def _in_blocks(trace: Trace) -> Compute:

@@ -8,7 +8,7 @@ from typing import Any
 from attnviz.errors import AttnvizError
 from attnviz.figures import palette
 from attnviz.figures.figure import Axis, Figure, Panel
-from attnviz.figures.vega import Spec, name, number, tip
+from attnviz.figures.vega import Spec, legible, name, number, tip
 from attnviz.models.teaching.date_writer import Written
 
 END = "end"
@@ -49,7 +49,7 @@ def alignment_figure(line: str, written: Written) -> Figure:
     )
 
 
-def accuracy_chart(card: Mapping[str, Any]) -> Spec:
+def accuracy_chart(card: Mapping[str, Any], *, dark: bool = False) -> Spec:
     """The share of dates that come out right, against the length of the line, for both writers."""
     rows = [
         {
@@ -62,12 +62,16 @@ def accuracy_chart(card: Mapping[str, Any]) -> Spec:
         for kind, judged in card["accuracy"].items()
         for row in judged
     ]
-    colours = [palette.ACCENTS[word][0] for word in ("output", "query")]
+    below = {"orient": "bottom", "labelLimit": 0}
     shared = {
         "x": number("characters", "Mean length of the line (characters)", scale={"zero": True}),
         "y": number("right", "Dates right to the last digit", axis={"format": "%"})
         | {"scale": {"domain": [0, 1]}},
-        "color": name("writer", scale={"domain": list(NAMES.values()), "range": colours}),
+        "color": name(
+            "writer",
+            scale={"domain": list(NAMES.values()), "range": list(palette.LINES[dark][:2])},
+            legend=below,
+        ),
         "tooltip": [
             tip("writer", "Writer"),
             tip("dates", "Dates in the line", "d"),
@@ -76,19 +80,21 @@ def accuracy_chart(card: Mapping[str, Any]) -> Spec:
             tip("trained", "Such lengths in training"),
         ],
     }
-    return {
-        "title": "Right dates against the length of what is read",
+    chart = {
+        "title": "Right dates against length",
         "height": 260,
         "layer": [
             {"data": {"name": "judged"}, "mark": "line", "encoding": shared},
             {
                 "data": {"name": "judged"},
                 "mark": {"type": "point", "filled": True, "size": 70},
-                "encoding": shared | {"shape": name("trained", "In training")},
+                "encoding": shared
+                | {"shape": name("trained", "such lengths in training", legend=below)},
             },
         ],
         "datasets": {"judged": rows},
     }
+    return legible(chart, dark=dark)
 
 
 def accuracy_sentence(card: Mapping[str, Any]) -> str:

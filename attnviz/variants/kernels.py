@@ -71,7 +71,7 @@ def why_not(
     if kernel in BACKENDS:
         return _refused(kernel, str(place), dtype, sizes, masked)
     if kernel == "flex":
-        return _flex_refused(place, dtype)
+        return flex_refusal(place, dtype)
     return _fla_refused(place, dtype) if kernel == "fla" else ""
 
 
@@ -99,7 +99,8 @@ def _refused(
     return ""
 
 
-def _flex_refused(place: torch.device, dtype: torch.dtype) -> str:
+def flex_refusal(place: torch.device, dtype: torch.dtype) -> str:
+    """Why FlexAttention cannot be compiled there; "" where it can."""
     if dtype == torch.float64:
         return "FlexAttention has no float64; choose dtype='float32'."
     if place.type == "cpu" and not (shutil.which("g++") or shutil.which("clang++")):

@@ -48,13 +48,13 @@ def run(
     inputs ask; context answers (None: the inputs themselves, self-attention). mask is a Mask or
     a boolean tensor, True = allowed. seed fixes the variant's own weights. scale True divides the
     scores by sqrt(d_k), False leaves them, a number multiplies them; temperature then divides
-    them once more. dtype None keeps that of the inputs. kernel "reference" keeps everything;
-    "sdpa" is PyTorch's fused kernel, "chunked" the fast form of a recurrent mixer, and both write
-    no weights down. empty_rows "error" refuses a mask that leaves a query without a key, "zero"
-    gives such a query weights and output of zero. initial_state (B, H, d_k, d_v) is what a
-    recurrent mixer holds before the first token; such a mixer is causal by itself. The other
-    choices are the variant's own: its dimensions (head_dim, v_head_dim, n_heads, n_kv_heads, ..)
-    and options (feature_map, bias, softcap, sink, ..).
+    them once more. dtype None keeps that of the inputs. kernel "reference" keeps everything; the
+    others write no weights down: "sdpa", "flash", "efficient", "cudnn", "math" and "flex" of
+    softmax attention, "chunked" and "fla" of a recurrent mixer (kernels.py). empty_rows "error"
+    refuses a mask that leaves a query without a key, "zero" gives such a query weights and output
+    of zero. initial_state (B, H, d_k, d_v) is what a recurrent mixer holds before the first token;
+    such a mixer is causal by itself. The other choices are the variant's own: its dimensions
+    (head_dim, v_head_dim, n_heads, n_kv_heads, ..) and options (feature_map, bias, softcap, ..).
 
     Raises AttnvizError (EmptyRowError, TooLargeError) with a sentence that can be shown.
     """
