@@ -243,6 +243,7 @@ def test_several_heads_as_lines_have_chips_and_colours_of_their_own(
     page.get_by_label("Add a head").select_option("3.4")
     page.get_by_label("Add a head").select_option("5.1")
     chips = page.locator(".chip")
+    chips.nth(2).wait_for()
     assert chips.all_inner_texts()[1].startswith("Layer 3, head 4")
     dots = page.locator(".chip .dot").evaluate_all("all => all.map(e => e.style.background)")
     assert len(set(dots)) == 3
