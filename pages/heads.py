@@ -9,7 +9,7 @@ from attnviz.components.explorer import explorer
 from attnviz.errors import AttnvizError
 from attnviz.figures import head_costs
 from attnviz.figures import heads as figures
-from attnviz.ui import controls, page, selection
+from attnviz.ui import controls, lecture, page, selection
 from attnviz.ui.folded import Folded
 from attnviz.ui.own_input import own_input
 
@@ -30,6 +30,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         default=2,
         help="Only numbers that divide the query heads: every key/value head serves equally many.",
     )
+    lecture.mask_key("causal", off=False, on=True)
     masked = controls.toggle("Causal mask", key="causal", default=True)
     with Folded("Text and seed"):
         source = own_input("The keys to the cabinet are on the table")

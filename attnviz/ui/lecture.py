@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
 # Hidden, not only covered: what cannot be seen takes no focus and is not read out.
@@ -32,7 +30,23 @@ def frame() -> None:
         st.html(_STYLE)
 
 
-def mask_switch(toggle: Callable[[], None]) -> None:
-    """What the key m presses: toggle runs before the page's next run."""
-    if active():
-        st.button("Mask on or off", key="lecture_mask", on_click=toggle)
+def mask_key(key: str, *, off: object, on: object) -> None:
+    """Let the key m switch the control of that key between off and what it was before, or on.
+
+    Called before the control is made. The control gets its value at every run: one that was asked
+    for before the browser knew of the key still comes with the control's older value.
+    """
+    if not active():
+        return
+    kept = f"lecture:{key}"
+
+    def toggle() -> None:
+        before, shown = st.session_state.get(kept, (st.session_state.get(key, off), True))
+        if before == off:
+            before, shown = on, False
+        st.session_state[kept] = before, not shown
+
+    st.button("Mask on or off", key="lecture_mask", on_click=toggle)
+    if kept in st.session_state:
+        before, shown = st.session_state[kept]
+        st.session_state[key] = before if shown else off

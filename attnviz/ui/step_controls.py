@@ -53,8 +53,7 @@ class Choices:
 
 def step_controls() -> Choices:
     """Draw the controls: text, mask and scaling in sight, everything else folded."""
-    lecture.mask_switch(_toggle_mask)
-    _as_toggled()
+    lecture.mask_key("mask", off="none", on="causal")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         front = st.container(width="stretch")
         with st.container(width=230):
@@ -173,22 +172,6 @@ def _inputs_call(choices: Choices, first: bool) -> tuple[str, tuple[Any, ...], d
     if choices.embedding == "model":
         options |= {"embedding": "model"} | ({"beside": other} if other else {})
     return "text_inputs", (text,), options | {"max_tokens": LONGEST}
-
-
-def _toggle_mask() -> None:
-    """No mask, or again the one that was there before."""
-    before, on = st.session_state.get("lecture:mask", (st.session_state.get("mask", "none"), True))
-    if before == "none":
-        before, on = "causal", False
-    st.session_state["lecture:mask"] = before, not on
-
-
-def _as_toggled() -> None:
-    """Give the hidden control what the key m says, at every run: a run that was asked for before
-    the browser knew of the key still comes with the control's older value."""
-    before, on = st.session_state.get("lecture:mask", ("", False))
-    if before and lecture.active():
-        st.session_state["mask"] = before if on else "none"
 
 
 def simple_mask(word: str, size: int, n_keys: int) -> tuple[Any, str]:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.figures.heads import divisors
 from attnviz.figures.maps import run_code
-from attnviz.ui import address, controls
+from attnviz.ui import address, controls, lecture
 from attnviz.ui.folded import Folded
 from attnviz.ui.own_input import LONGEST, OwnInput, input_kind, own_input
 from attnviz.ui.step_controls import MASKS, SECOND_TEXT, simple_mask
@@ -68,6 +68,8 @@ def variant_controls(variant: Variant) -> Choices:
     from attnviz.variants import VARIANTS
 
     main, *others = settings_of(variant)
+    if variant.causal == "if masked":
+        lecture.mask_key("mask", off="none", on="causal")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         with st.container(width=280):
             controls.pick(

@@ -73,3 +73,17 @@ def test_the_keys_act_without_focus(visit: Callable[..., Page], page: Page) -> N
     page.keyboard.press("Escape")
     page.wait_for_url(lambda url: "view" not in parse_qs(urlsplit(url).query))
     expect(page.get_by_role("button", name="Lecture view")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("path", "word", "value"), [("heads", "causal", "false"), ("variants", "mask", "none")]
+)
+def test_m_takes_the_mask_away_where_there_is_one(
+    visit: Callable[..., Page], page: Page, path: str, word: str, value: str
+) -> None:
+    visit(f"/{path}?view=lecture")
+    page.locator(".explorer.lecture").wait_for()
+    page.keyboard.press("m")
+    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get(word) == [value])
+    page.keyboard.press("m")
+    page.wait_for_url(lambda url: word not in parse_qs(urlsplit(url).query))
