@@ -5,7 +5,7 @@ import streamlit as st
 from attnviz.components.explorer import explorer
 from attnviz.errors import AttnvizError
 from attnviz.figures.maps import kind_sentence, map_figure
-from attnviz.ui import controls, page, selection, variant_panels
+from attnviz.ui import controls, latent_panel, page, selection, variant_panels
 from attnviz.ui.variant_controls import chosen_variant, run, variant_controls
 
 with page.loading():
@@ -39,6 +39,8 @@ if section == "steps":
     variant_panels.steps(trace, head)
 if section == "state":
     variant_panels.state(trace, head)
+if section == "decoding":
+    latent_panel.decoding(trace, head)
 if section == "formulas":
     variant_panels.formulas(made)
 if section == "cost":

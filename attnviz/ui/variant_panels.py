@@ -108,6 +108,7 @@ SECTIONS = {
     "lesson": "Lesson and sources",
     "steps": "Step by step",
     "state": "State over time",
+    "decoding": "Two ways to decode",
     "formulas": "Formulas and shapes",
     "cost": "Cost",
     "code": "Code",
@@ -115,8 +116,12 @@ SECTIONS = {
 
 
 def sections_of(variant: Variant) -> dict[str, str]:
-    """A variant without a state has no part about it."""
-    if variant.recurrence is not None:
-        return SECTIONS
-    address.write("t", None)
-    return {word: title for word, title in SECTIONS.items() if word != "state"}
+    """Some parts are about a state, or a latent, that not every variant has."""
+    without = set()
+    if variant.recurrence is None:
+        without.add("state")
+        address.write("t", None)
+    if variant.name != "latent":
+        without.add("decoding")
+        address.write("cached", None)
+    return {word: title for word, title in SECTIONS.items() if word not in without}
