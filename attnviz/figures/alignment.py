@@ -82,7 +82,7 @@ def accuracy_chart(card: Mapping[str, Any], *, dark: bool = False) -> Spec:
     }
     chart = {
         "title": "Right dates against length",
-        "height": 260,
+        "height": 380,
         "layer": [
             {"data": {"name": "judged"}, "mark": "line", "encoding": shared},
             {

@@ -101,7 +101,7 @@ def step_chart(rows: Sequence[dict[str, Any]], *, dark: bool = False) -> Spec:
     }
     chart = {
         "title": "One decoding step in one layer, measured here",
-        "height": 300,
+        "height": 380,
         "data": {"name": "steps"},
         "mark": {"type": "line", "point": {"size": 50}, "strokeWidth": 2},
         "encoding": shared,

@@ -101,7 +101,7 @@ def cost_chart(n_keys: int, *, dark: bool = False) -> Spec:
     ]
     chart = {
         "title": "Operations of one layer",
-        "height": 260,
+        "height": 380,
         "data": {"name": "costs"},
         "mark": {"type": "line", "point": {"size": 40}, "strokeWidth": 2},
         "encoding": {
