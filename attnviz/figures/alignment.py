@@ -62,9 +62,11 @@ def accuracy_chart(card: Mapping[str, Any], *, dark: bool = False) -> Spec:
         for kind, judged in card["accuracy"].items()
         for row in judged
     ]
+    calm = palette.ACCENTS["plain"][dark]
     below = {"orient": "bottom", "labelLimit": 0}
+    shapes = below | {"symbolFillColor": calm, "symbolStrokeColor": calm}  # else black on black
     shared = {
-        "x": number("characters", "Mean length of the line (characters)", scale={"zero": True}),
+        "x": number("characters", "Mean length of the line (characters)", axis={"tickCount": 7}),
         "y": number("right", "Dates right to the last digit", axis={"format": "%"})
         | {"scale": {"domain": [0, 1]}},
         "color": name(
@@ -89,7 +91,7 @@ def accuracy_chart(card: Mapping[str, Any], *, dark: bool = False) -> Spec:
                 "data": {"name": "judged"},
                 "mark": {"type": "point", "filled": True, "size": 70},
                 "encoding": shared
-                | {"shape": name("trained", "such lengths in training", legend=below)},
+                | {"shape": name("trained", "such lengths in training", legend=shapes)},
             },
         ],
         "datasets": {"judged": rows},

@@ -6,6 +6,9 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from attnviz.figures.alignment import NAMES, accuracy_chart
+from attnviz.models.teaching import date_writer
+
 PAGE = str(Path(__file__).parents[2] / "pages" / "alignment.py")
 
 
@@ -36,3 +39,19 @@ def test_what_cannot_be_read_is_told_and_kept() -> None:
     assert not app.exception
     assert "take out '$' '<' '>'" in words(app)
     assert app.text_input[0].value == "<b>2024</b> $x$"
+
+
+def test_the_chart_draws_the_record() -> None:
+    """Every point is a row of the card, and Altair finds the chart valid."""
+    import altair as alt
+
+    card = date_writer.card()
+    for dark in (False, True):
+        chart = accuracy_chart(card, dark=dark)
+        drawn = {(row["writer"], row["dates"]): row["right"] for row in chart["datasets"]["judged"]}
+        assert drawn == {
+            (NAMES[kind], row["dates"]): row["right"]
+            for kind, rows in card["accuracy"].items()
+            for row in rows
+        }
+        alt.Chart.from_dict(chart)
