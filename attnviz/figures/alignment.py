@@ -66,7 +66,11 @@ def accuracy_chart(card: Mapping[str, Any], *, dark: bool = False) -> Spec:
     below = {"orient": "bottom", "labelLimit": 0}
     shapes = below | {"symbolFillColor": calm, "symbolStrokeColor": calm}  # else black on black
     shared = {
-        "x": number("characters", "Mean length of the line (characters)", axis={"tickCount": 7}),
+        "x": number(
+            "characters",
+            "Mean length of the line (characters)",
+            axis={"tickCount": 7, "labelFlush": True},
+        ),
         "y": number("right", "Dates right to the last digit", axis={"format": "%"})
         | {"scale": {"domain": [0, 1]}},
         "color": name(
