@@ -69,7 +69,8 @@ def accuracy_chart(card: Mapping[str, Any], *, dark: bool = False) -> Spec:
         "x": number(
             "characters",
             "Mean length of the line (characters)",
-            axis={"tickCount": 7, "labelFlush": True},
+            scale={"domain": [0, 145]},
+            axis={"values": list(range(0, 141, 20))},
         ),
         "y": number("right", "Dates right to the last digit", axis={"format": "%"})
         | {"scale": {"domain": [0, 1]}},
