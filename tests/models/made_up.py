@@ -42,8 +42,8 @@ def made_up(
         device="cpu",
         dtype="float32",
         records=records,
-        pooled=stacked([each.overview.numpy() for each in streamed]),
-        numbers=stacked([each.metrics.float().numpy() for each in streamed]),
+        pooled=stacked([each.overview.numpy() for each in streamed], 4),
+        numbers=stacked([each.metrics.float().numpy() for each in streamed], 3),
         probabilities=None,
         tokenizer=None,
     )
