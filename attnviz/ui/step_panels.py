@@ -53,7 +53,7 @@ def arithmetic(trace: av.Trace, chosen: Selection, head: int = 0) -> None:
         return
     if chosen.panel not in trace.names:
         st.markdown(
-            f"**{title(chosen.panel)}**: a weight. A model learns it; here it is drawn at random, "
+            f"**{title(chosen.panel, trace.variant)}**: a weight. A model learns it; here it is drawn at random, "
             f"fixed by the seed."
         )
         return
