@@ -160,9 +160,7 @@ def test_what_cannot_be_is_told() -> None:
     x = memory()
     with pytest.raises(av.AttnvizError, match="leave out context"):
         run(x, context=answering())
-    with pytest.raises(
-        av.AttnvizError, match="no order, so a mask can hide a key from all"
-    ):
+    with pytest.raises(av.AttnvizError, match="no order, so a mask can hide a key from all"):
         run(x, mask=masks.causal())
     with pytest.raises(av.AttnvizError, match="d_model must be a multiple of 4; received 6"):
         av.run("object_query", av.random_inputs(3, 6), n_heads=2)
