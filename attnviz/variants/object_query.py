@@ -173,5 +173,6 @@ VARIANT = Variant(
     ),
     causal="never",
     crosses=False,
+    for_pictures=True,
     own_queries="object query",
 )  # fmt: skip

@@ -140,4 +140,5 @@ VARIANT = Variant(
     fast="",
     options={"shift": ("none", "half")},
     crosses=False,
+    for_pictures=True,
 )  # fmt: skip

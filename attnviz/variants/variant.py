@@ -76,6 +76,7 @@ class Variant:
     ) = None  # (d_model, seed, dimensions, options): weights that only some options need
     causal: Literal["if masked", "always", "never"] = "if masked"
     crosses: bool = True  # may another sequence answer?
+    for_pictures: bool = False  # was it made for the patches of an image?
     own_queries: str = ""  # of a variant that asks by itself: what each of n_queries is called
     effective: Callable[[Mapping[str, str]], bool] = never  # of options: is the map no softmax?
     recurrence: Callable[[Mapping[str, Tensor], Mapping[str, Tensor], Setup], Recurrence] | None = (
