@@ -19,7 +19,7 @@ ROWS = (
     ("components",),
     ("jobs",),
     ("figures",),
-    ("cost", "hybrid", "recall"),
+    ("cost", "decoding", "hybrid", "recall"),
     ("variants", "models", "metrics", "kv_cache", "inputs", "images", "input_checks", "embeddings"),
     ("masks", "trace", "positions"),
     ("errors", "settings", "device", "progress", "seeded"),

@@ -8,6 +8,7 @@
 
 from attnviz.kv_cache.accountings import ACCOUNTINGS
 from attnviz.kv_cache.allocation import Allocated, allocate
+from attnviz.kv_cache.bandwidth import Bound, decoding_bound
 from attnviz.kv_cache.capacity import GIB, Room, gib, longest_context, most_sequences
 from attnviz.kv_cache.designs import (
     alternatives,
@@ -43,6 +44,7 @@ __all__ = [
     "DTYPES",
     "GIB",
     "Allocated",
+    "Bound",
     "CacheSpec",
     "Cross",
     "Formula",
@@ -63,6 +65,7 @@ __all__ = [
     "allocate",
     "alternatives",
     "compare",
+    "decoding_bound",
     "divisors",
     "equal_groups",
     "formula",
