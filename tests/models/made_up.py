@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import torch
 
-from attnviz.models.captures import Capture, stacked
+from attnviz.models.captures import Capture
 from attnviz.models.check import CheckResult
 from attnviz.models.layer import Layer
 from attnviz.models.layers import LayerRecord
 from attnviz.models.mask_rule import MaskRule
+from attnviz.models.pooling import stacked
 from attnviz.models.stream import stream
 
 WORDS = ("·the", "·keys", "·to", "·the", "·cabinet", "·are", "·on", "·table", ",", "·because")
