@@ -61,13 +61,19 @@ class LayerRecord:
     ) -> Float[Tensor, "heads rows cols"]:
         """Scaled scores of these heads, queries and keys, bias and soft-capping in, unmasked.
 
-        Heads: one, or whole groups that share their keys. out: memory to write them in.
+        out: memory to write them in.
         """
         dtype = torch.promote_types(self.queries.dtype, torch.float32)
         chosen = range(*heads.indices(self.n_heads))
         q = self.queries[heads, rows].to(dtype) * self.scale  # (heads, rows, d)
-        groups = slice(chosen[0] // self.share, chosen[-1] // self.share + 1)
-        k = self.keys[groups, cols].to(dtype)
+        groups = range(chosen[0] // self.share, chosen[-1] // self.share + 1)
+        # One group, or whole ones: their keys are read where they are. Else each head's own.
+        whole = len(groups) == 1 or len(chosen) == len(groups) * self.share
+        k = (
+            self.keys[groups.start : groups.stop, cols]
+            if whole
+            else self.keys[[head // self.share for head in chosen]][:, cols]
+        ).to(dtype)
         shape = (len(q), q.shape[1], k.shape[1])
         s = torch.bmm(
             q.reshape(len(k), -1, q.shape[2]),
