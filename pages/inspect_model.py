@@ -46,6 +46,8 @@ except AttnvizError as problem:
     st.stop()
 
 shown = maps.shown(capture)
+if shown.signed:
+    st.text(shown.note)
 default = figures.default_head(shown)
 chosen = selection.current(
     "inspect",
@@ -60,8 +62,6 @@ quiet = controls.section_now("next") == "next"
 source = maps.source_of(job, signed=shown.signed)
 chosen = explorer(figure, key="inspect", selection=chosen, source=source, quiet=quiet)
 selection.keep(chosen, default=default)
-if shown.signed:
-    st.text(shown.note)
 st.text(f"{capture.check.sentence} Computed in {capture.dtype} on {capture.device}.")
 for note in capture.notes:
     st.text(note)
