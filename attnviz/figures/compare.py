@@ -33,7 +33,7 @@ def compare_figure(traces: Mapping[str, av.Trace], head: int, code: str = "") ->
     panels = [
         Panel(
             word,
-            _title(word),
+            title_of(word),
             maps[word],
             rows,
             cols,
@@ -53,12 +53,12 @@ def compare_figure(traces: Mapping[str, av.Trace], head: int, code: str = "") ->
             cols,
             scale="signed",
             blocked=_both(blocked(traces[first]), blocked(traces[word])),
-            subtitle=f"{_title(first)} minus {_title(word)}",
+            subtitle=f"{title_of(first)} minus {title_of(word)}",
             value_name="difference",
         )
         for word in others
     ]
-    names = " and ".join(map(_title, traces))
+    names = " and ".join(map(title_of, traces))
     return Figure(
         title=names,
         alt=f"Maps of {names} on the same {len(rows.labels)} tokens, and their differences.",
@@ -85,7 +85,8 @@ def _both(one: np.ndarray | None, other: np.ndarray | None) -> np.ndarray | None
     return None if one is None or other is None else one & other
 
 
-def _title(word: str) -> str:
+def title_of(word: str) -> str:
+    """What a variant is called."""
     return av.variants.find(word).title
 
 
@@ -105,7 +106,7 @@ def distances(traces: Mapping[str, av.Trace]) -> pd.DataFrame:
         change = np.abs(_map(traces[one], 0) - _map(traces[other], 0))
         rows.append(
             {
-                "pair": f"{_title(one)} and {_title(other)}",
+                "pair": f"{title_of(one)} and {title_of(other)}",
                 "output": relative(first, second) if alike else None,
                 "by_token": by_token(first, second).tolist() if alike else [],
                 "map": float(change.mean()),
@@ -174,7 +175,7 @@ def costs(
         told = sum(line.amount for line in lines if line.unit == "operations")
         rows.append(
             {
-                "variant": _title(word),
+                "variant": title_of(word),
                 "operations": told or counted(runs[word]),
                 "kept": next((line.amount for line in lines if "kept" in line.what), None),
                 "parameters": sum(W.numel() for W in trace.parameters.values()),

@@ -18,7 +18,7 @@ from attnviz.figures.maps import blocked
 from attnviz.figures.vega import Spec, legible, number, tip
 from attnviz.variants.shifted_window import windows_of
 
-WIDTH = 340
+WIDTH = 320
 """CSS pixels of a drawn picture: two of them beside each other, or one on a phone."""
 _LINE = "#5c5c5c"
 _MARK = palette.ACCENTS["highlight"][0]
