@@ -19,7 +19,7 @@ ROWS = (
     ("components",),
     ("jobs",),
     ("figures",),
-    ("cost", "hybrid", "recall"),
+    ("cost", "decoding", "hybrid", "recall"),
     (
         "variants",
         "models",
