@@ -13,7 +13,7 @@ import attnviz as av
 from attnviz.figures import palette
 from attnviz.figures.axes import key_axis, query_axis
 from attnviz.figures.figure import Figure, Panel
-from attnviz.figures.maps import blocked
+from attnviz.figures.maps import blocked, map_word
 from attnviz.figures.vega import Spec, legible, name, number, tip
 
 _PRINT = "for name, trace in traces.items():\n    print(name, trace.weights)\n"
@@ -78,7 +78,8 @@ def _map(trace: av.Trace, head: int) -> Float32[np.ndarray, "queries keys"]:
 def _head(trace: av.Trace, head: int) -> str:
     heads = trace.weights.shape[1]
     kind = "softmax weights" if trace.weights_kind == "softmax" else "effective map"
-    return f"{kind}, " + ("its one head" if heads == 1 else f"head {min(head, heads - 1)}")
+    word = map_word(trace)
+    return f"{kind}, " + (f"its one {word}" if heads == 1 else f"{word} {min(head, heads - 1)}")
 
 
 def _both(one: np.ndarray | None, other: np.ndarray | None) -> np.ndarray | None:
