@@ -20,7 +20,17 @@ ROWS = (
     ("jobs",),
     ("figures",),
     ("cost", "decoding", "hybrid", "recall"),
-    ("variants", "models", "metrics", "kv_cache", "inputs", "images", "input_checks", "embeddings"),
+    (
+        "variants",
+        "models",
+        "metrics",
+        "kv_cache",
+        "inputs",
+        "images",
+        "pictures",
+        "input_checks",
+        "embeddings",
+    ),
     ("masks", "trace", "positions"),
     ("errors", "settings", "device", "progress", "seeded"),
 )
