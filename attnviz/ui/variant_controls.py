@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -11,7 +12,7 @@ import streamlit as st
 from attnviz.figures.heads import divisors
 from attnviz.figures.maps import run_code
 from attnviz.figures.picture import View
-from attnviz.ui import address, controls, lecture
+from attnviz.ui import address, computing, controls, lecture
 from attnviz.ui.folded import Folded
 from attnviz.ui.own_input import LONGEST, ONLY_TOKENS, OwnInput, input_kind, own_input
 from attnviz.ui.own_picture import KINDS, upload_control
@@ -166,12 +167,14 @@ class Run:
     trace: av.Trace
     notes: tuple[str, ...]
     code: str
+    ran: str  # where, and with which kernel
     view: View | None = None  # of a run on a picture
 
 
 def run(choices: Choices) -> Run:
     """Compute the variant. Raises AttnvizError in a sentence that can be shown."""
     import attnviz as av
+    from attnviz.variants.agreement import agreement
 
     source = choices.source
     x = source.inputs(WIDTH)
@@ -181,13 +184,16 @@ def run(choices: Choices) -> Run:
         second = source.with_text(choices.cross)
         context, made["context"] = second.inputs(WIDTH), second.code(WIDTH)
     mask, mask_code = simple_mask(choices.mask, choices.size, (context or x).length)
-    options = {"seed": source.seed, **choices.given}
+    computed = computing.chosen()
+    options = {"seed": source.seed, **computed.options, **choices.given}
     written = {word: repr(value) for word, value in options.items()}
     if mask is not None:
         options |= {"mask": mask, "empty_rows": "zero"}
         written |= {"mask": mask_code, "empty_rows": "'zero'"}
-    trace = av.run(choices.name, x, context=context, **options)
+    again = partial(av.run, choices.name, x, context=context, **options)
+    trace = again()
+    ran = agreement(trace, computed.kernel, again)
     view = None
     if source.picture is not None and x.grid is not None:
         view = View(source.picture.pixels(source.seed), x.grid, source.picture.patch)
-    return Run(trace, x.notes, run_code(made, choices.name, written), view)
+    return Run(trace, x.notes, run_code(made, choices.name, written), ran, view)
