@@ -59,7 +59,7 @@ def capture(
         expected=model.n_layers,
         progress=part(report, 0.0, 0.6 if compare else 0.95),
     )
-    mixers = MixerRecorder(model.model, recorder.advance)
+    mixers = MixerRecorder(model.model, recorder.advance, recorder.spill.keep)
     reference = None
     with _turn(model, report):
         with listening(model.model, recorder, required=not mixers), mixers.listening():

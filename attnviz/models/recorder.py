@@ -16,6 +16,7 @@ from attnviz.models.layers import LayerRecord
 from attnviz.models.library import alone
 from attnviz.models.mask_rule import MaskRule, rule_of
 from attnviz.models.progress import Progress
+from attnviz.models.spill import Spill
 from attnviz.models.stream import Streamed, stream
 
 with alone():
@@ -51,6 +52,7 @@ class Recorder:
         self._expected = max(1, expected)
         self._progress = progress
         self._done = 0
+        self.spill = Spill()
         self._rules: dict[tuple[int, bool, int | None], tuple[Tensor, MaskRule]] = {}
 
     def attend(
@@ -78,7 +80,7 @@ class Recorder:
                 record.layer.index,
                 replace(
                     streamed,
-                    record=streamed.record.to("cpu"),
+                    record=self._kept(streamed.record),
                     overview=streamed.overview.cpu(),
                     output=None,
                 ),
@@ -87,6 +89,12 @@ class Recorder:
         )
         self.advance()
         return output
+
+    def _kept(self, record: LayerRecord) -> LayerRecord:
+        """The record on the CPU, what is long of it in memory or in a file."""
+        own = record.to("cpu")
+        keep = self.spill.keep
+        return replace(own, queries=keep(own.queries), keys=keep(own.keys))
 
     def advance(self) -> None:
         """One more layer is done; whoever waits may leave here."""
