@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import torch
-from torch import Tensor
-
-from attnviz.errors import ModelError
+from attnviz.errors import AttnvizError, ModelError
 from attnviz.models import memory
-from attnviz.models.captures import Capture, stacked
+from attnviz.models.assembling import Stack, assembled, kept_stacks, recorded_stacks
+from attnviz.models.captures import Capture
 from attnviz.models.check import COMPARE_UP_TO, CheckResult, conclude
-from attnviz.models.interface import listening, running
+from attnviz.models.interface import listening, reachable, running
 from attnviz.models.loaded import LoadedModel
-from attnviz.models.numbering import absent, numbered
+from attnviz.models.numbering import complete
+from attnviz.models.own_code import FAMILIES, found_maps
+from attnviz.models.own_code.watching import watching
+from attnviz.models.passes import Pass, forward
+from attnviz.models.prepared import Prepared, one_text, pair, raw
 from attnviz.models.progress import Progress, part, silent
-from attnviz.models.recorder import Call, Recorder
-from attnviz.models.texts import Tokens, tokenise
+from attnviz.models.recorder import Recorder, Unreachable
 
 
 def capture(
     model: LoadedModel,
-    text: str,
+    text: str | Sequence[str] | None = None,
     *,
+    source: str | None = None,
+    target: str | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    example: int = 0,
+    max_new_tokens: int = 32,
     progress: Progress | None = None,
     check: bool | None = None,
     overview_size: int = 32,
     max_tokens: int | None = None,
 ) -> Capture:
     """Run a model on a text and keep its attention, in memory that grows with the text's length.
+
+    text: what a model with one stack reads; of several texts, the one with the number example.
+    source: what an encoder-decoder reads, and target: what it is to write, by the model itself
+    unless given (greedily, at most max_new_tokens). inputs: tensors as the model takes them, of
+    which the example with that number is run, its padding trimmed.
 
     check: compare the run's logits (hidden states of an encoder) with a plain run; None does so
     up to 1,024 tokens. Sampled rows of every layer are checked in any case. max_tokens: the
@@ -41,44 +51,57 @@ def capture(
     long for the model or the deployment, or too large for memory; ModelError for a model whose
     attention cannot be reached or whose run fails its own check: such maps are never returned.
     """
-    tokens = tokenise(model, text, max_tokens)
-    length = len(tokens.ids)
+    report = progress or silent
+    given = [text is not None, source is not None, inputs is not None]
+    if sum(given) != 1:
+        raise AttnvizError(
+            f"A capture reads one thing: text, source or inputs; {sum(given)} of them were given."
+        )
+    if model.kind == "encoder_decoder" and isinstance(text, str):
+        source, text = text, None
+    if source is not None:
+        if model.kind != "encoder_decoder":
+            raise AttnvizError(
+                f"{model.title} reads one text and writes into the same; give text= instead of "
+                "source= and target=."
+            )
+        with _turn(model, report):
+            prepared = pair(model, source, target, max_tokens, max_new_tokens)
+    elif inputs is not None:
+        prepared = raw(model, inputs, example, max_tokens)
+    else:
+        assert text is not None
+        prepared = one_text(model, text, example, max_tokens)
+    return _captured(model, prepared, report, check, overview_size)
+
+
+def _captured(
+    model: LoadedModel, prepared: Prepared, report: Progress, check: bool | None, size: int
+) -> Capture:
+    length = prepared.length
     memory.require(
         memory.estimate(model, length),
         f"Capturing {length:,} tokens of {model.title}",
         "shorten the text or choose a smaller model",
         model.device,
     )
-    report = progress or silent
     compare = length <= COMPARE_UP_TO if check is None else check
-    recorder = Recorder(
-        model.model,
-        overview_size=overview_size,
-        expected=model.n_layers,
-        progress=part(report, 0.0, 0.6 if compare else 0.95),
-    )
+    doing = part(report, 0.0, 0.6 if compare else 0.95)
     reference = None
     with _turn(model, report):
-        with listening(model.model, recorder):
-            outputs, last = _forward(model, tokens)
-        plain = _plain_implementation(model, recorder.calls)
-        if compare and recorder.calls:
-            report(0.65, f"Comparing with a plain {plain} run")
-            with running(model.model, plain):
-                reference, _ = _forward(model, tokens)
-    if not recorder.calls:
-        raise ModelError(
-            f"No attention layer of {model.title} could be reached: its code does not use "
-            "transformers' attention interface; choose another model."
-        )
-    verdict = _verdict(model, recorder.calls, outputs, reference, plain)
+        stacks, run, plain = _maps(model, prepared, size, doing)
+        if compare:
+            report(0.65, f"Comparing with a plain {plain or 'run'}")
+            with running(model.runs, plain):
+                reference = forward(model, prepared)
+    verdict = _verdict(model, stacks, run, reference, plain)
     if not verdict.passed:
         raise ModelError(
             f"The maps of {model.title} did not pass their own check, so they are not shown; "
             f"choose another model. {verdict.sentence}"
         )
     report(1.0, "Done")
-    return _assembled(model, text, tokens, recorder.calls, verdict, last)
+    return assembled(model, prepared, stacks, verdict, run.last)
 
 
 @contextmanager
@@ -92,85 +115,70 @@ def _turn(model: LoadedModel, report: Progress) -> Iterator[None]:
         model.lock.release()
 
 
-def _forward(model: LoadedModel, tokens: Tokens) -> tuple[Tensor, Tensor | None]:
-    """(what a check compares, the last position's logits or None), both float32 on the CPU.
+def _maps(
+    model: LoadedModel, prepared: Prepared, size: int, progress: Progress
+) -> tuple[dict[str, Stack], Pass, str | None]:
+    """(the maps by group, the pass that made them, what to compare that pass with).
 
-    Compared are the logits of at most 64 positions, evenly spaced: all positions' logits of
-    8,192 tokens would take 1.6 GiB. Of a model without logits, all hidden states.
+    Through the attention interface where all layers use it; else from the softmax and the fused
+    calls that the model's own code makes; else as that code returns them.
     """
-    length = len(tokens.ids)
-    accepted = inspect.signature(model.model.forward).parameters
-    anything = any(p.kind is p.VAR_KEYWORD for p in accepted.values())
-    inputs: dict[str, Any] = {k: v for k, v in tokens.inputs.items() if k in accepted}
-    step = -(-length // memory.LOGIT_ROWS)
-    wanted = torch.arange((length - 1) % step, length, step, device=model.device)
-    extra: dict[str, Any] = {"use_cache": False, "output_attentions": False, "return_dict": True}
-    inputs |= {k: v for k, v in extra.items() if anything or k in accepted}
-    kept = "logits_to_keep" in accepted
-    if kept:
-        inputs["logits_to_keep"] = wanted
-    outputs = model.model(**inputs)
-    logits = getattr(outputs, "logits", None)
-    if logits is None:
-        return outputs[0][0].float().cpu(), None
-    logits = logits[0] if kept else logits[0, wanted]
-    logits = logits.float().cpu()
-    return logits, logits[-1] if model.kind == "decoder" else None
+    runs, expected = model.runs, model.n_layers
+
+    def recorder() -> Recorder:
+        return Recorder(runs, overview_size=size, expected=expected, progress=progress)
+
+    own = runs.config.model_type in FAMILIES
+    if reachable(runs) and not own:
+        heard = recorder()
+        try:
+            with listening(runs, heard):
+                run = forward(model, prepared)
+            if complete(model, heard.calls):
+                stacks = recorded_stacks(model, heard.calls)
+                return stacks, run, _plain_implementation(model, stacks)
+        except Unreachable:
+            pass  # windows of a picture, for one: below they are put together
+    memory.require(
+        expected * max(1, model.n_heads) * prepared.length**2 * 4,
+        f"Keeping every map of {model.title} over {prepared.length:,} tokens",
+        "shorten the text: this model's own code gives whole maps only",
+    )
+    eager, plain = ("eager", "sdpa") if reachable(runs) else (None, None)
+    plain = plain if runs._supports_sdpa else None
+    heard = recorder()
+    with running(runs, eager), watching(runs, heard):
+        run = forward(model, prepared, attentions=own)
+    if not own and heard.calls and not heard.raw:
+        return recorded_stacks(model, heard.calls), run, plain
+    if not own and not heard.raw:
+        with running(runs, eager):
+            run = forward(model, prepared, attentions=True)
+    return kept_stacks(model, found_maps(model, prepared, run.outputs, heard), size), run, plain
 
 
-def _plain_implementation(model: LoadedModel, calls: Sequence[Call]) -> str:
+def _plain_implementation(model: LoadedModel, stacks: Mapping[str, Stack]) -> str:
     """What to compare with: SDPA, or eager code where it cannot do what the layers do."""
-    records = [call.streamed.record for call in calls]
+    records = [each.record for stack in stacks.values() for each in stack.streamed.values()]
     beyond = any(record.softcap is not None or record.sinks is not None for record in records)
-    return "eager" if beyond or not model.model._supports_sdpa else "sdpa"
+    return "eager" if beyond or not model.runs._supports_sdpa else "sdpa"
 
 
 def _verdict(
     model: LoadedModel,
-    calls: Sequence[Call],
-    outputs: Tensor,
-    reference: Tensor | None,
-    plain: str,
+    stacks: Mapping[str, Stack],
+    run: Pass,
+    reference: Pass | None,
+    plain: str | None,
 ) -> CheckResult:
-    error = None if reference is None else float((outputs - reference).abs().max())
+    error = None
+    if reference is not None:
+        error = float((run.compared - reference.compared).abs().max())
     return conclude(
-        [call.check for call in calls],
+        [check for stack in stacks.values() for check in stack.checks],
         model.dtype,
         logits_error=error,
-        largest=float(outputs.abs().max()),
-        compared="logits" if model.kind == "decoder" else "hidden states",
-        plain=plain,
-    )
-
-
-def _assembled(
-    model: LoadedModel,
-    text: str,
-    tokens: Tokens,
-    calls: Sequence[Call],
-    verdict: CheckResult,
-    last: Tensor | None,
-) -> Capture:
-    by_layer = numbered(model, calls)
-    records = {number: call.streamed.record for number, call in by_layer.items()}
-    layers = [record.layer for record in records.values()]
-    layers += absent(model, list(records))
-    streamed = [call.streamed for call in by_layer.values()]
-    return Capture(
-        model_name=model.name,
-        text=text,
-        tokens=tokens.labels,
-        token_details=tokens.details,
-        token_ids=tokens.ids,
-        special=tokens.special,
-        layers=tuple(sorted(layers, key=lambda layer: layer.index)),
-        check=verdict,
-        notes=model.notes,
-        device=str(model.device),
-        dtype=str(model.dtype).removeprefix("torch."),
-        records=records,
-        pooled=stacked([each.overview.float().numpy() for each in streamed]),
-        numbers=stacked([each.metrics.float().numpy() for each in streamed]),
-        probabilities=None if last is None else last.softmax(-1).numpy(),
-        tokenizer=model.tokenizer,
+        largest=float(run.compared.abs().max()),
+        compared=run.what,
+        plain=plain or "own-code",
     )
