@@ -19,7 +19,7 @@ ROWS = (
     ("components",),
     ("jobs",),
     ("figures",),
-    ("cost", "hybrid", "recall"),
+    ("cost", "hybrid", "interventions", "recall"),
     ("variants", "models", "metrics", "kv_cache", "inputs", "images", "input_checks", "embeddings"),
     ("masks", "trace", "positions"),
     ("errors", "settings", "device", "progress", "seeded"),
