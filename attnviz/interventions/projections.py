@@ -42,7 +42,7 @@ class Outlet:
     name: str
     n_heads: int
     width: int  # features of a head
-    module: nn.Module = field(repr=False)
+    module: Any = field(repr=False)  # nn.Linear or Conv1D
 
     def features(self, head: int) -> slice:
         """Where this head stands in the projection's input."""
@@ -112,7 +112,7 @@ def _found(model: nn.Module, two_stacks: bool) -> Iterator[Outlet]:
             yield Outlet(number, group, name, heads, inputs // heads, module)
 
 
-def _inputs(module: nn.Module) -> int | None:
+def _inputs(module: Any) -> int | None:
     """Features that a projection reads; None for what is no projection."""
     if isinstance(module, nn.Linear):
         return module.in_features

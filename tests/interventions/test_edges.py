@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -40,11 +41,9 @@ MODELS: dict[str, Callable[[], LoadedModel]] = {
 
 def by_hand(model: LoadedModel, hide: Callable[[int, torch.Tensor], None]) -> torch.Tensor:
     """The model's eager run, each layer's additive mask (1, heads, T, T) changed by hide."""
-    import sys
-
     before = model.model.config._attn_implementation
     model.model.set_attn_implementation("eager")
-    home = sys.modules[type(model.model).__module__]
+    home: Any = sys.modules[type(model.model).__module__]
     plain = home.eager_attention_forward
     number = iter(range(100))
 
