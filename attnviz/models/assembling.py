@@ -60,7 +60,7 @@ def kept_stacks(model: LoadedModel, found: Sequence[Found], size: int) -> dict[s
             else "sparse"
             if rule.table is not None
             else "full",
-            mixer=model.runs.config.model_type,
+            mixer=model.model.config.model_type,
             n_heads=one.maps.shape[0],
             n_kv_heads=one.maps.shape[0],
         )

@@ -99,7 +99,8 @@ def _stage(found: dict[str, dict[int, Call]], name: str, call: Call) -> str:
 def complete(model: LoadedModel, calls: Sequence[Call]) -> bool:
     """Whether these calls leave no stack out: an encoder may have attention code of its own."""
     heard = {call.group for call in calls}
-    return {"encoder", "decoder"} <= heard if model.kind == "encoder_decoder" else bool(heard)
+    two = getattr(model.config, "is_encoder_decoder", False)
+    return {"encoder", "decoder"} <= heard if two else bool(heard)
 
 
 def absent(model: LoadedModel, present: Sequence[int]) -> Iterator[Layer]:
