@@ -99,7 +99,8 @@ def forms() -> dict[str, Form]:
             if word == "multi_head" and not kernels.flex_refusal(device(), torch.float32):
                 made.append(Form(word, "flex", f"{title}, FlexAttention", False, _flex))
         else:
-            made.append(Form(word, "reference", f"{title}, whole layer, every step kept", True))
+            square = not variant.own_queries  # whose number does not grow with the length
+            made.append(Form(word, "reference", f"{title}, whole layer, every step kept", square))
             if fast:
                 made.append(Form(word, fast, f"{title}, whole layer, {fast}", False))
     return {form.word: form for form in made}

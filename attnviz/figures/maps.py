@@ -64,7 +64,7 @@ def blocked(trace: av.Trace, batch: int = 0) -> Bool[np.ndarray, "queries keys"]
 
 def kind_sentence(trace: av.Trace, head: int, batch: int = 0) -> str:
     """What kind of map this is, and the numbers that a reader may take it by."""
-    axes = next(step.axes for step in trace.steps if step.role == "weights")
+    axes = trace["weights"].axes
     which = "channel" if "map_channel" in axes else "head"
     weights = trace.weights[batch, head].double()
     sums = weights.sum(-1)

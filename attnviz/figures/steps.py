@@ -134,7 +134,7 @@ def _weight_panel(trace: av.Trace, name: str, head: int) -> Panel:
     rows, cols = (_axis(trace, *side) for side in sides)
     return Panel(
         id=name,
-        title=title(name),
+        title=title(name, trace.variant),
         values=values,
         rows=rows,
         cols=cols,
@@ -152,7 +152,7 @@ def _title(trace: av.Trace, name: str, head: int) -> str:
     step = trace[name]
     own = step.axes[1] in ("head", "kv_head", "key_head")
     group = _place(trace, step.axes[1], step.shape[1], head, 0) if own else head
-    return title(name, c="C" if trace.is_cross else "X", h=head, g=group)
+    return title(name, trace.variant, c="C" if trace.is_cross else "X", h=head, g=group)
 
 
 def _sides(step: av.Step) -> tuple[tuple[str, int], tuple[str, int]]:

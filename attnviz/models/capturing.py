@@ -8,19 +8,16 @@ from typing import Any
 
 from attnviz.errors import AttnvizError, ModelError
 from attnviz.models import memory
-from attnviz.models.assembling import Stack, assembled, kept_stacks, recorded_stacks
+from attnviz.models.assembling import assembled
 from attnviz.models.captures import Capture
 from attnviz.models.chat import conversation
 from attnviz.models.check import COMPARE_UP_TO, CheckResult, conclude
-from attnviz.models.interface import listening, reachable, running
+from attnviz.models.interface import running
 from attnviz.models.loaded import LoadedModel
-from attnviz.models.numbering import complete
-from attnviz.models.own_code import FAMILIES, found_maps
-from attnviz.models.own_code.watching import watching
 from attnviz.models.passes import Pass, forward
 from attnviz.models.prepared import Prepared, one_text, pair, raw
 from attnviz.models.progress import Progress, part, silent
-from attnviz.models.recorder import Recorder, Unreachable
+from attnviz.models.reaching import Reached, reach
 from attnviz.models.vision import picture
 
 
@@ -109,19 +106,19 @@ def _captured(
     doing = part(report, 0.0, 0.6 if compare else 0.95)
     reference = None
     with _turn(model, report):
-        stacks, run, plain = _maps(model, prepared, size, doing)
+        reached = reach(model, prepared, size, doing)
         if compare:
-            report(0.65, f"Comparing with a plain {plain or 'run'}")
-            with running(model.model, plain):
+            report(0.65, f"Comparing with a plain {reached.plain or 'run'}")
+            with running(model.model, reached.plain), reached.mixers.cpu_kernels():
                 reference = forward(model, prepared)
-    verdict = _verdict(model, stacks, run, reference, plain)
+    verdict = _verdict(model, reached, reference)
     if not verdict.passed:
         raise ModelError(
             f"The maps of {model.title} did not pass their own check, so they are not shown; "
             f"choose another model. {verdict.sentence}"
         )
     report(1.0, "Done")
-    return assembled(model, prepared, stacks, verdict, run.last)
+    return assembled(model, prepared, reached.stacks, reached.mixers, verdict, reached.run.last)
 
 
 @contextmanager
@@ -135,74 +132,16 @@ def _turn(model: LoadedModel, report: Progress) -> Iterator[None]:
         model.lock.release()
 
 
-def _maps(
-    model: LoadedModel, prepared: Prepared, size: int, progress: Progress
-) -> tuple[dict[str, Stack], Pass, str | None]:
-    """(the maps by group, the pass that made them, what to compare that pass with).
-
-    Through the attention interface where all layers use it; else from the softmax and the fused
-    calls that the model's own code makes; else as that code returns them.
-    """
-    runs, expected = model.model, model.n_layers
-
-    own = runs.config.model_type in FAMILIES
-
-    def recorder() -> Recorder:
-        return Recorder(
-            runs, overview_size=size, expected=expected, progress=progress, raw_only=own
-        )
-
-    if reachable(runs) and not own:
-        heard = recorder()
-        try:
-            with listening(runs, heard):
-                run = forward(model, prepared)
-            if complete(model, heard.calls):
-                stacks = recorded_stacks(model, heard.calls)
-                return stacks, run, _plain_implementation(model, stacks)
-        except Unreachable:
-            pass  # windows of a picture, for one: below they are put together
-    memory.require(
-        expected * max(1, model.n_heads) * prepared.length**2 * 4,
-        f"Keeping every map of {model.title} over {prepared.length:,} tokens",
-        "shorten the text: this model's own code gives whole maps only",
-    )
-    eager, plain = ("eager", "sdpa") if reachable(runs) else (None, None)
-    plain = plain if runs._supports_sdpa else None
-    heard = recorder()
-    with running(runs, eager), watching(runs, heard):
-        run = forward(model, prepared, attentions=own)
-    if heard.calls and not own:
-        # What else made a softmax is no map of its own: a convolution's kernel, an n-gram stream.
-        return recorded_stacks(model, heard.calls), run, plain
-    if not own:
-        with running(runs, eager):
-            run = forward(model, prepared, attentions=True)
-    return kept_stacks(model, found_maps(model, prepared, run.outputs, heard), size), run, plain
-
-
-def _plain_implementation(model: LoadedModel, stacks: Mapping[str, Stack]) -> str:
-    """What to compare with: SDPA, or eager code where it cannot do what the layers do."""
-    records = [each.record for stack in stacks.values() for each in stack.streamed.values()]
-    beyond = any(record.softcap is not None or record.sinks is not None for record in records)
-    return "eager" if beyond or not model.model._supports_sdpa else "sdpa"
-
-
-def _verdict(
-    model: LoadedModel,
-    stacks: Mapping[str, Stack],
-    run: Pass,
-    reference: Pass | None,
-    plain: str | None,
-) -> CheckResult:
-    error = None
+def _verdict(model: LoadedModel, reached: Reached, reference: Pass | None) -> CheckResult:
+    compared, error = reached.run.compared, None
     if reference is not None:
-        error = float((run.compared - reference.compared).abs().max())
+        error = float((compared - reference.compared).abs().max())
+    checks = [check for stack in reached.stacks.values() for check in stack.checks]
     return conclude(
-        [check for stack in stacks.values() for check in stack.checks],
+        [*checks, *(call.check for call in reached.mixers.calls)],
         model.dtype,
         logits_error=error,
-        largest=float(run.compared.abs().max()),
-        compared=run.what,
-        plain=plain or "own-code",
+        largest=float(compared.abs().max()),
+        compared=reached.run.what,
+        plain=reached.plain or "own-code",
     )

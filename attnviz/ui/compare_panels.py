@@ -43,7 +43,8 @@ def compare_controls() -> Choices:
         return VARIANTS[word].title if word in VARIANTS else "none"
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        words = list(VARIANTS)
+        # What asks by queries of its own has no map of the same rows as the others.
+        words = [word for word, variant in VARIANTS.items() if not variant.own_queries]
         first = controls.pick("First", words, key="a", default=FIRST[0], show=title)
         second = controls.pick("Second", words, key="b", default=FIRST[1], show=title)
         third = controls.pick("Third", [NONE, *words], key="c", default=FIRST[2], show=title)
