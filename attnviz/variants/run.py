@@ -13,7 +13,7 @@ from attnviz.masks import Mask, as_allowed, require_no_empty_rows
 from attnviz.trace import Step, Trace
 from attnviz.variants import kernels
 from attnviz.variants.dimensions import positive, sizes_of
-from attnviz.variants.memory import n_maps, require_room, require_weights
+from attnviz.variants.memory import require_room, require_weights
 from attnviz.variants.recurrent import always_causal, options_of, starting_state
 from attnviz.variants.scaling import scaling
 from attnviz.variants.text import input_steps
@@ -71,7 +71,7 @@ def run(
     options, dimensions = options_of(variant, choices)
     sizes = sizes_of(variant, inputs.d_model, dimensions)
     if kernel == "reference":
-        require_room(inputs, context or inputs, n_maps(sizes), number_type)
+        require_room(variant, sizes, options, inputs, context or inputs, number_type)
     n_tokens = inputs.length + (context or inputs).length
     require_weights(inputs.d_model, sizes, inputs.embeddings.shape[0] * n_tokens)
     query_tokens = variant.query_tokens(inputs.tokens, sizes)
