@@ -46,6 +46,7 @@ WORDS = {
     "sink": "Attention sink",
     "yarn": "YaRN factor",
     "head_mixing": "Head mixing",
+    "head_norm": "Norm of each head",
 }
 
 
