@@ -41,7 +41,11 @@ def draw(generator: torch.Generator) -> Picture:
     def whole(low: int, high: int) -> int:
         return int(torch.randint(low, high + 1, (), generator=generator))
 
-    pixels = uniform(3, 1, 1) * 0.3 + uniform(3, SIDE, SIDE) * 0.15  # dark, with some noise
+    # Dark, with some noise, redder to the right and bluer to the bottom: DETR adds positions to
+    # queries and keys alone, so what a key's value says of its place must be in the picture.
+    pixels = uniform(3, 1, 1) * 0.1 + uniform(3, SIDE, SIDE) * 0.1
+    pixels[0] += torch.linspace(0, 0.3, SIDE)
+    pixels[2] += torch.linspace(0, 0.3, SIDE)[:, None]
     kinds, corners = [], []
     for _ in range(whole(1, MOST)):
         size = whole(*SIZES)
