@@ -19,13 +19,14 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     return out.rename(columns={"count": "seeds"})
 
 
-def chart(summed: pd.DataFrame, chance: float, *, dark: bool = False) -> Spec:
-    """Bars go from the least to the largest training seed; the dashed line is guessing."""
+def chart(table: pd.DataFrame, summed: pd.DataFrame, chance: float, *, dark: bool = False) -> Spec:
+    """The line joins the means; a ring is one training seed, and bars go from the least to the
+    largest. The dashed line is guessing."""
     x = number(
         "bytes",
         "bytes kept at the last token (log scale)",
-        scale={"type": "log", "base": 2, "padding": 40},
-        axis={"grid": False, "format": ",d"},
+        scale={"type": "log", "base": 2, "nice": False, "padding": 50},
+        axis={"grid": False, "format": ",d", "labelFlush": False},
     )
     y = number("mean", "accuracy on fresh sequences", scale={"domain": [0, 1]})
     line, calm = palette.LINES[dark][0], palette.ACCENTS["plain"][dark]
@@ -57,12 +58,29 @@ def chart(summed: pd.DataFrame, chance: float, *, dark: bool = False) -> Spec:
                 "encoding": {"x": x, "y": y, "tooltip": told},
             },
             {
+                "data": {"name": "runs"},
+                "mark": {"type": "point", "color": line, "size": 110, "strokeWidth": 1.5},
+                "encoding": {
+                    "x": x,
+                    "y": y | {"field": "accuracy"},
+                    "tooltip": [
+                        tip("stack", "linear to full layers"),
+                        tip("seed", "training seed", "d"),
+                        tip("accuracy", "accuracy", ".4f"),
+                    ],
+                },
+            },
+            {
                 "data": {"name": "stacks"},
-                "mark": {"type": "text", "dy": -16, "fontSize": 13},
+                "mark": {"type": "text", "align": "left", "dx": 8, "dy": 14, "fontSize": 13},
                 "encoding": {"x": x, "y": y, "text": name("stack"), "color": {"value": calm}},
             },
         ],
-        "datasets": {"stacks": summed.to_dict(orient="records"), "chance": [{"mean": chance}]},
+        "datasets": {
+            "stacks": summed.to_dict(orient="records"),
+            "runs": table.to_dict(orient="records"),
+            "chance": [{"mean": chance}],
+        },
     }
     return legible(spec, dark=dark)
 
@@ -73,4 +91,10 @@ def reading(summed: pd.DataFrame) -> str:
     told = "; ".join(
         f"{row['stack']} **{row['mean']:.3f}** in {row['bytes']:,} bytes" for row in rows
     )
-    return f"Right answers, mean over {rows[0]['seeds']} training seeds: {told}."
+    text = f"Right answers, mean over {rows[0]['seeds']} training seeds: {told}."
+    if lucky := [row["stack"] for row in rows if row["min"] < 0.5 < row["max"]]:
+        text += (
+            f"  \nOf {' and '.join(lucky)} some runs found it and some had not in these steps: "
+            "that bar is the luck of training, not the size of the cache."
+        )
+    return text

@@ -23,7 +23,7 @@ def trained() -> None:
     table = work.result_of(TrainedRecall(seed=int(seed)), st.empty())
     summed = figures.summary(table)
     page.chart(
-        figures.chart(summed, 1 / VALUES, dark=st.context.theme.type == "dark"),
+        figures.chart(table, summed, 1 / VALUES, dark=st.context.theme.type == "dark"),
         "A point for each stack: accuracy on fresh sequences against bytes kept.",
     )
     st.markdown(figures.reading(summed))
@@ -32,10 +32,11 @@ def trained() -> None:
         [
             f"Computed now, from weights that were recorded on {made['date']} by "
             f"`{made['script']}`: {made['steps']} steps of {made['batch']} sequences, "
-            f"{summed['seeds'].iloc[0]} seeds, torch {made['versions']['torch']}. Bars go from "
-            "the least to the largest seed, the dashed line is guessing.",
-            "Each stack has eight layers, but 6:1, which has seven; every layer has one head of "
-            "4 channels, so that a state is too small for all pairs. Larger states hold more.",
+            f"{summed['seeds'].iloc[0]} seeds, torch {made['versions']['torch']}. Rings are "
+            "single seeds, the line joins their means, and the dashed line is guessing.",
+            "Each stack has eight layers, but 6:1, which has seven and its full one in the middle. "
+            "Every layer has one head of 4 channels, so that a state is too small for all pairs; "
+            "larger states hold more.",
             "A small task, and small stacks: this shows the trade, not any model's quality.",
         ]
     )
