@@ -46,7 +46,7 @@ class Maps(Protocol):
     @property
     def special(self) -> Sequence[bool]: ...
     @property
-    def layers(self) -> Sequence[Any]: ...
+    def captured(self) -> Sequence[Any]: ...
     def weights(
         self, layer: int, head: int, rows: slice | None = None, cols: slice | None = None
     ) -> np.ndarray: ...
@@ -66,19 +66,14 @@ class Maps(Protocol):
     def metrics(self) -> Any: ...
 
 
-def captured(capture: Maps) -> list[Any]:
-    """The layers that have maps."""
-    return [layer for layer in capture.layers if layer.captured]
-
-
 def layers(capture: Maps) -> tuple[int, ...]:
     """The true indices of the layers that have maps."""
-    return tuple(layer.index for layer in captured(capture))
+    return tuple(layer.index for layer in capture.captured)
 
 
 def n_heads(capture: Maps) -> int:
     """Heads of the layer that has most."""
-    return max(layer.n_heads for layer in captured(capture))
+    return max(layer.n_heads for layer in capture.captured)
 
 
 def default_head(capture: Maps) -> tuple[int, int]:
@@ -114,7 +109,7 @@ def _axis(capture: Maps, name: str, title: str) -> Axis:
 
 def _alike(capture: Maps) -> bool:
     """Whether all layers have the same heads and mask, so that one hatch serves them all."""
-    kinds = {(layer.n_heads, layer.n_kv_heads, layer.window) for layer in captured(capture)}
+    kinds = {(layer.n_heads, layer.n_kv_heads, layer.window) for layer in capture.captured}
     return len(kinds) == 1
 
 
@@ -142,7 +137,7 @@ def part(capture: Maps, request: Request) -> Part:
     Any client may ask for anything. Raises AttnvizError for a head or span that is not there,
     and for more than OVERVIEW_SIDE**2 cells.
     """
-    known = next((one for one in captured(capture) if one.index == request.layer), None)
+    known = next((one for one in capture.captured if one.index == request.layer), None)
     if known is None or not 0 <= request.head < known.n_heads:
         raise AttnvizError(
             f"Layer {request.layer}, head {request.head} has no map; expected layers "
@@ -211,7 +206,7 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
             layers=indices,
             metrics=_metric_grids(capture),
             stack=stack,
-            kv_heads=captured(capture)[0].n_kv_heads if _alike(capture) else None,
+            kv_heads=capture.captured[0].n_kv_heads if _alike(capture) else None,
             first=(layer, head) if stack is None else None,
         ),
         settings=f"{capture.model_name}, {n_tokens} tokens",

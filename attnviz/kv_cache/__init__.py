@@ -6,6 +6,9 @@
 1342177280
 """
 
+from attnviz.kv_cache.accountings import ACCOUNTINGS
+from attnviz.kv_cache.allocation import Allocated, allocate
+from attnviz.kv_cache.bandwidth import Bound, decoding_bound
 from attnviz.kv_cache.capacity import GIB, Room, gib, longest_context, most_sequences
 from attnviz.kv_cache.designs import (
     alternatives,
@@ -16,9 +19,20 @@ from attnviz.kv_cache.designs import (
 )
 from attnviz.kv_cache.dtypes import BITS
 from attnviz.kv_cache.formulas import Formula, Term, formula
-from attnviz.kv_cache.layers import Cross, Full, Latent, Layer, Linear, NoCache, Sliding, Stored
+from attnviz.kv_cache.layers import (
+    Cross,
+    Full,
+    Latent,
+    Layer,
+    Linear,
+    NoCache,
+    Shared,
+    Sliding,
+    Stored,
+)
 from attnviz.kv_cache.library import preset, presets
 from attnviz.kv_cache.measurement import Measured, measure
+from attnviz.kv_cache.pasted import from_json
 from attnviz.kv_cache.sizes import LayerSize, Size, size
 from attnviz.kv_cache.spec import CacheSpec, Provenance
 from attnviz.kv_cache.tables import compare, to_json
@@ -26,8 +40,11 @@ from attnviz.kv_cache.tables import compare, to_json
 DTYPES = tuple(BITS)
 
 __all__ = [
+    "ACCOUNTINGS",
     "DTYPES",
     "GIB",
+    "Allocated",
+    "Bound",
     "CacheSpec",
     "Cross",
     "Formula",
@@ -40,15 +57,19 @@ __all__ = [
     "NoCache",
     "Provenance",
     "Room",
+    "Shared",
     "Size",
     "Sliding",
     "Stored",
     "Term",
+    "allocate",
     "alternatives",
     "compare",
+    "decoding_bound",
     "divisors",
     "equal_groups",
     "formula",
+    "from_json",
     "gib",
     "grouped_query",
     "latent_attention",

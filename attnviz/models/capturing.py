@@ -12,11 +12,13 @@ from torch import Tensor
 
 from attnviz.errors import ModelError
 from attnviz.models import memory
-from attnviz.models.captures import Capture, stacked
-from attnviz.models.check import COMPARE_UP_TO, CheckResult, conclude
+from attnviz.models.captures import Capture
+from attnviz.models.check import COMPARE_UP_TO, CheckResult, LayerCheck, conclude
 from attnviz.models.interface import listening, running
 from attnviz.models.loaded import LoadedModel
+from attnviz.models.mixers.recorder import MixerRecorder
 from attnviz.models.numbering import absent, numbered
+from attnviz.models.pooling import stacked
 from attnviz.models.progress import Progress, part, silent
 from attnviz.models.recorder import Call, Recorder
 from attnviz.models.texts import Tokens, tokenise
@@ -57,28 +59,30 @@ def capture(
         expected=model.n_layers,
         progress=part(report, 0.0, 0.6 if compare else 0.95),
     )
+    mixers = MixerRecorder(model.model)
     reference = None
     with _turn(model, report):
-        with listening(model.model, recorder):
+        with listening(model.model, recorder, required=not mixers), mixers.listening():
             outputs, last = _forward(model, tokens)
         plain = _plain_implementation(model, recorder.calls)
-        if compare and recorder.calls:
+        if compare and (recorder.calls or mixers.calls):
             report(0.65, f"Comparing with a plain {plain} run")
-            with running(model.model, plain):
+            with running(model.model, plain), mixers.cpu_kernels():
                 reference, _ = _forward(model, tokens)
-    if not recorder.calls:
+    if not recorder.calls and not mixers.calls:
         raise ModelError(
             f"No attention layer of {model.title} could be reached: its code does not use "
             "transformers' attention interface; choose another model."
         )
-    verdict = _verdict(model, recorder.calls, outputs, reference, plain)
+    checks = [call.check for call in (*recorder.calls, *mixers.calls)]
+    verdict = _verdict(model, checks, outputs, reference, plain)
     if not verdict.passed:
         raise ModelError(
             f"The maps of {model.title} did not pass their own check, so they are not shown; "
             f"choose another model. {verdict.sentence}"
         )
     report(1.0, "Done")
-    return _assembled(model, text, tokens, recorder.calls, verdict, last)
+    return _assembled(model, text, tokens, recorder.calls, mixers, verdict, last)
 
 
 @contextmanager
@@ -127,14 +131,14 @@ def _plain_implementation(model: LoadedModel, calls: Sequence[Call]) -> str:
 
 def _verdict(
     model: LoadedModel,
-    calls: Sequence[Call],
+    checks: Sequence[LayerCheck],
     outputs: Tensor,
     reference: Tensor | None,
     plain: str,
 ) -> CheckResult:
     error = None if reference is None else float((outputs - reference).abs().max())
     return conclude(
-        [call.check for call in calls],
+        checks,
         model.dtype,
         logits_error=error,
         largest=float(outputs.abs().max()),
@@ -148,13 +152,15 @@ def _assembled(
     text: str,
     tokens: Tokens,
     calls: Sequence[Call],
+    mixers: MixerRecorder,
     verdict: CheckResult,
     last: Tensor | None,
 ) -> Capture:
     by_layer = numbered(model, calls)
     records = {number: call.streamed.record for number, call in by_layer.items()}
-    layers = [record.layer for record in records.values()]
-    layers += absent(model, list(records))
+    effective = mixers.records()
+    layers = [record.layer for record in (*records.values(), *effective.values())]
+    layers += absent(model, records, effective, mixers.refused)
     streamed = [call.streamed for call in by_layer.values()]
     return Capture(
         model_name=model.name,
@@ -169,8 +175,9 @@ def _assembled(
         device=str(model.device),
         dtype=str(model.dtype).removeprefix("torch."),
         records=records,
-        pooled=stacked([each.overview.float().numpy() for each in streamed]),
-        numbers=stacked([each.metrics.float().numpy() for each in streamed]),
+        pooled=stacked([each.overview.float().numpy() for each in streamed], 4),
+        numbers=stacked([each.metrics.float().numpy() for each in streamed], 3),
         probabilities=None if last is None else last.softmax(-1).numpy(),
         tokenizer=model.tokenizer,
+        mixers=effective,
     )

@@ -26,6 +26,7 @@ class LayerCheck:
     output_error: float  # |tile V - output|, relative to the largest output where that is above 1
     row_sum_error: float
     mask_leak: float  # the largest weight where the mask forbids one
+    softmax: bool = True  # False: an effective map, whose rows need not sum to 1
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,9 @@ def conclude(
     )
     parts = [
         f"sampled rows times V differ from each layer's output by at most {_number(output_error)}",
-        f"rows sum to 1 within {_number(row_sum_error)}",
+        f"rows sum to 1 within {_number(row_sum_error)}"
+        if any(layer.softmax for layer in layers)
+        else "these are effective maps, whose rows need not sum to 1",
         "no weight where the mask forbids it" if leak == 0.0 else f"masked weight {_number(leak)}",
     ]
     if logits_error is not None:

@@ -68,12 +68,15 @@ AttentionMaskInterface.register(NAME, sdpa_mask)
 
 
 @contextmanager
-def listening(model: PreTrainedModel, listener: Listener) -> Iterator[None]:
+def listening(
+    model: PreTrainedModel, listener: Listener, *, required: bool = True
+) -> Iterator[None]:
     """Send every attention call of this model to the listener, for the body of a with.
 
-    Raises ModelError for a model with attention code of its own, which never asks the registry.
+    Raises ModelError for a model with attention code of its own, which never asks the registry,
+    where attention is required of it.
     """
-    if not model._can_set_attn_implementation():
+    if required and not model._can_set_attn_implementation():
         raise ModelError(
             f"{type(model).__name__} computes attention in code of its own that transformers' "
             "attention interface does not reach; choose a model that supports it, such as the "
@@ -99,7 +102,8 @@ def running(model: PreTrainedModel, implementation: str) -> Iterator[None]:
     before = {key: config._attn_implementation_internal for key, config in configs.items()}
     try:
         model.eval()
-        model.set_attn_implementation(implementation)
+        if model._can_set_attn_implementation():
+            model.set_attn_implementation(implementation)
         with torch.no_grad():
             yield
     finally:

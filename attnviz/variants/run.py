@@ -64,6 +64,8 @@ def run(
     _require_inputs("inputs", inputs)
     if context is not None:
         _require_inputs("context", context)
+        if not variant.crosses:
+            raise AttnvizError(f"{name} looks at one sequence or image; leave out context.")
         _require_pair(inputs, context)
     place, number_type = chosen_device(device), _dtype(dtype, inputs.embeddings.dtype)
     options, dimensions = options_of(variant, choices)
@@ -72,11 +74,14 @@ def run(
         require_room(inputs, context or inputs, n_maps(sizes), number_type)
     n_tokens = inputs.length + (context or inputs).length
     require_weights(inputs.d_model, sizes, inputs.embeddings.shape[0] * n_tokens)
+    query_tokens = variant.query_tokens(inputs.tokens, sizes)
     if variant.causal == "always":
         mask = always_causal(variant, mask, context, inputs.length)
-    allowed = _allowed(mask, inputs, context or inputs, sizes.get("n_heads", 1), place)
+    answering = context or inputs
+    batch, n_heads = inputs.embeddings.shape[0], sizes.get("n_heads", 1)
+    allowed = as_allowed(mask, batch, n_heads, len(query_tokens), answering.length, device=place)
     if allowed is not None and empty_rows == "error":
-        require_no_empty_rows(allowed, inputs.tokens)
+        require_no_empty_rows(allowed, query_tokens)
     if scale is True and not variant.scaled:
         scale = False
     factor, formula = scaling(scale, temperature, sizes["head_dim"])
@@ -106,7 +111,6 @@ def run(
     with kernels.computing_with(kernel):
         tensors |= compute(x, tensors.get("context", x), W, allowed, setup)
     texts |= variant.describe(setup)
-    answering = context or inputs
     softmax = variant.recurrence is None and not variant.effective(options)
     return Trace(
         variant=name,
@@ -115,9 +119,9 @@ def run(
         weights_kind="softmax" if softmax else "effective",
         allowed=allowed,
         state=tensors.get("state"),
-        query_tokens=inputs.tokens,
+        query_tokens=query_tokens,
         key_tokens=answering.tokens,
-        query_details=inputs.token_details,
+        query_details=() if variant.own_queries else inputs.token_details,
         key_details=answering.token_details,
         dimensions={"d_model": inputs.d_model, **sizes},
         options={
@@ -183,14 +187,6 @@ def _step(name: str, tensor: Tensor, text: StepText) -> Step:
         symbol=text.symbol,
         origin=text.origin,
     )
-
-
-def _allowed(
-    mask: Mask | Tensor | None, asking: Inputs, answering: Inputs, n_heads: int, place: torch.device
-) -> Tensor | None:
-    batch, n_queries, _ = asking.embeddings.shape
-    n_keys = answering.embeddings.shape[1]
-    return as_allowed(mask, batch, n_heads, n_queries, n_keys, device=place)
 
 
 def _require_inputs(word: str, given: object) -> None:

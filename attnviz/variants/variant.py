@@ -75,10 +75,19 @@ class Variant:
         Callable[[int, int, Mapping[str, int], Mapping[str, str]], Tensors] | None
     ) = None  # (d_model, seed, dimensions, options): weights that only some options need
     causal: Literal["if masked", "always", "never"] = "if masked"
+    crosses: bool = True  # may another sequence answer?
+    for_pictures: bool = False  # was it made for the patches of an image?
+    own_queries: str = ""  # of a variant that asks by itself: what each of n_queries is called
     effective: Callable[[Mapping[str, str]], bool] = never  # of options: is the map no softmax?
     recurrence: Callable[[Mapping[str, Tensor], Mapping[str, Tensor], Setup], Recurrence] | None = (
         None
     )
+
+    def query_tokens(self, tokens: tuple[str, ...], sizes: Mapping[str, int]) -> tuple[str, ...]:
+        """What asks: the tokens of the inputs, or queries of the variant's own."""
+        if not self.own_queries:
+            return tokens
+        return tuple(f"{self.own_queries} {place + 1}" for place in range(sizes["n_queries"]))
 
     def draw(
         self, d_model: int, seed: int, sizes: Mapping[str, int], options: Mapping[str, str]
