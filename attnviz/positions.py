@@ -76,6 +76,30 @@ def yarn_frequencies(
     return frequencies * (1 - slowed) + frequencies / factor * slowed
 
 
+def detr_sine(grid: tuple[int, int], d_model: int) -> Float[Tensor, "places {d_model}"]:
+    """Position vectors of a grid's places, row by row, in float64 (Carion et al. 2020, DETR, A.4).
+
+    The first half of the channels tells the row and the second the column, each counted from 1 and
+    stretched to 2 pi, as sines and cosines of falling frequency. d_model must be a multiple of 4.
+    """
+    if d_model % 4:
+        raise AttnvizError(
+            f"DETR's positions pair sines with cosines, for rows and for columns, so d_model must "
+            f"be a multiple of 4; received {d_model}."
+        )
+    rows, columns = (_stretched(size, d_model // 2) for size in grid)
+    down = rows[:, None].expand(-1, grid[1], -1)  # (rows, columns, d/2)
+    along = columns.expand(grid[0], -1, -1)
+    return torch.cat([down, along], dim=-1).flatten(0, 1)
+
+
+def _stretched(size: int, channels: int) -> Tensor:
+    place = torch.arange(1, size + 1, dtype=torch.float64) / (size + 1e-6) * 2 * math.pi
+    frequencies = 10000.0 ** (-torch.arange(0, channels, 2, dtype=torch.float64) / channels)
+    angles = place[:, None] * frequencies
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)  # (size, channels)
+
+
 def _angles(length: int, channels: int, base: float) -> Tensor:
     frequencies = base ** (-torch.arange(0, channels, 2, dtype=torch.float64) / channels)
     return torch.arange(length, dtype=torch.float64)[:, None] * frequencies  # (T, channels/2)

@@ -115,7 +115,7 @@ class Trace:
         Raises AttnvizError after a run with a fused kernel, which never writes them down.
         """
         for step in self.steps:
-            if step.role == "weights":
+            if step.name == "weights":
                 return step.tensor if step.tensor.ndim == 4 else step.tensor.unsqueeze(1)
         raise AttnvizError(
             f"The kernel {self.kernel!r} computes the output without keeping the weights; run with "

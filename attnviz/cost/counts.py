@@ -40,7 +40,7 @@ def bill(trace: Trace) -> tuple[Count, ...]:
     variant = variants.find(trace.variant)
     if variant.recurrence is not None:
         return _projections(trace), *_recurrent(trace)
-    if attend in variant.parts:
+    if attend in variant.parts and not variant.own_queries:
         return _projections(trace), _compared(trace), *_written(trace)
     return _written(trace)
 

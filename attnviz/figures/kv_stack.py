@@ -15,6 +15,7 @@ KINDS: dict[str, tuple[str, str]] = {  # kind: (on a light page, on a dark page)
     "latent": ("#A0459A", "#DB8BD5"),
     "linear": ("#B98200", "#E0B04A"),
     "cross": ("#5E6B2E", "#AEBB73"),
+    "shared": ("#C7C7C7", "#565656"),
     "none": ("#9A9A9A", "#767676"),
 }
 """A colour a kind. None of them is a query's, key's or value's."""

@@ -33,12 +33,22 @@ TITLES = {
     "erased": "Erased from the state: e",
     "state_norm": "Size of the state ‖S‖",
     "state": "Last state S",
+    "object_queries": "Object queries P",
+    "target": "What was gathered before: X",
+    "self_input": "Compared among the queries: X + P",
+    "self_weights": "Weights among the queries, head {h}",
+    "self_output": "Handed on among the queries: Z",
+    "asking": "What the queries then hold: X'",
+    "query_input": "What asks: X' + P",
+    "memory_positions": "Positions of the patches: E",
+    "key_input": "What is found: M + E",
     "scores": "Scores S = Q·Kᵀ",
     "scaled": "Scaled scores",
     "masked": "Masked scores",
     "weights": "Weights A = softmax",
     "initial_map": "Map of the initial state B",
     "heads": "Output of head {h}",
+    "heads_normed": "Output of head {h}, normed",
     "transposed": "Heads of one token",
     "concatenated": "Heads side by side",
     "output": "Output O = A·V",
@@ -53,6 +63,18 @@ TITLES = {
     "D": "Skip D",
 }
 """What each matrix is called above its picture; {c} is X or C, {h} and {g} number the heads."""
+
+OWN_TITLES = {
+    "object_query": {
+        "inputs": "Memory M",
+        "query": "Queries Q = (X' + P)·Wq",
+        "key": "Keys K = (M + E)·Wk",
+        "value": "Values V = M·Wv",
+        "P": "Object queries, as learned",
+        "X": "Gathered before, as drawn",
+    }
+}
+"""Where a variant's step is made of something else than its name promises elsewhere."""
 
 ACCENTS: dict[str, Accent] = {
     "query": "query",
@@ -71,6 +93,7 @@ CHANNELS = {
     "all_value_channel": ("channel, head by head", "G·d_v"),
     "all_output_channel": ("channel, head by head", "H·d_v"),
     "head": ("head", "H"),
+    "other_query": ("object query", "n"),
     "kv_head": ("key/value head", "G"),
     "key_head": ("key head", "G"),
     "alone": ("", "1"),
@@ -88,9 +111,10 @@ MATRICES: dict[str, tuple[str, str, Accent]] = {
 _OF_ALL_HEADS = {"W_q": "all_channel", "W_k": "all_kv_channel", "W_v": "all_value_channel"}
 
 
-def title(name: str, **words: object) -> str:
+def title(name: str, variant: str = "", **words: object) -> str:
     """What a step or a weight is called; one without a title of its own by its name in words."""
-    return TITLES.get(name, _in_words(name)).format(**words)
+    titles = TITLES | OWN_TITLES.get(variant, {})
+    return titles.get(name, _in_words(name)).format(**words)
 
 
 def along(axis: str) -> tuple[str, str]:

@@ -90,10 +90,13 @@ def _lead(trace: av.Trace, step: av.Step, head: int, batch: int) -> tuple[int, .
 
 
 def _place(trace: av.Trace, axis: str, size: int, head: int, batch: int) -> int:
-    """Of heads that several query heads share, the one that is read; of an unknown axis, 0."""
+    """Of heads that several query heads share, the one that is read; of an unknown axis, 0.
+
+    Where a mixer works by channel, head is the channel.
+    """
     if axis in ("kv_head", "key_head"):
         return head * size // trace.dimensions["n_heads"]
-    return min({"batch": batch, "head": head}.get(axis, 0), size - 1)
+    return min({"batch": batch, "head": head, "map_channel": head}.get(axis, 0), size - 1)
 
 
 def _step_panel(trace: av.Trace, step: av.Step, head: int, batch: int) -> Panel:
@@ -134,7 +137,7 @@ def _weight_panel(trace: av.Trace, name: str, head: int) -> Panel:
     rows, cols = (_axis(trace, *side) for side in sides)
     return Panel(
         id=name,
-        title=title(name),
+        title=title(name, trace.variant),
         values=values,
         rows=rows,
         cols=cols,
@@ -152,7 +155,7 @@ def _title(trace: av.Trace, name: str, head: int) -> str:
     step = trace[name]
     own = step.axes[1] in ("head", "kv_head", "key_head")
     group = _place(trace, step.axes[1], step.shape[1], head, 0) if own else head
-    return title(name, c="C" if trace.is_cross else "X", h=head, g=group)
+    return title(name, trace.variant, c="C" if trace.is_cross else "X", h=head, g=group)
 
 
 def _sides(step: av.Step) -> tuple[tuple[str, int], tuple[str, int]]:

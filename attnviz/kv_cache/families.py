@@ -11,16 +11,23 @@ from itertools import chain
 from typing import Any
 
 from attnviz.errors import AttnvizError
-from attnviz.kv_cache.checks import MOST_LAYERS
+from attnviz.kv_cache.checks import MOST_LAYERS, whole
 from attnviz.kv_cache.fields import Fields
 from attnviz.kv_cache.hybrids import HYBRIDS
-from attnviz.kv_cache.layers import Cross, Full, Latent, Layer, NoCache, Sliding
+from attnviz.kv_cache.layers import Cross, Full, Latent, Layer, NoCache, Shared, Sliding
 from attnviz.kv_cache.spec import CacheSpec
 
 Rule = Callable[[Fields], list[Any]]
 
-_HEAD_DIM_STATED = ("gemma", "gemma2", "gemma3_text", "gpt_oss", "qwen3", "qwen3_moe")
+_HEAD_DIM_STATED = (
+    *("gemma", "gemma2", "gemma3_text", "gemma3n_text", "gpt_oss", "qwen3", "qwen3_moe"),
+    *("afmoe", "glm", "glm4", "glm4_moe", "helium", "minimax_m2", "seed_oss", "vaultgemma"),
+)
 """Where hidden size over heads is not the head's width, so a config without head_dim won't do."""
+
+
+_PATTERN_STATED = ("afmoe", "exaone4", "gemma3n_text", "ministral", "olmo3", "vaultgemma")
+"""Windows among full layers by a rule that changed between versions: layer_types must say."""
 
 
 def attention(fields: Fields) -> list[Layer]:
@@ -28,6 +35,8 @@ def attention(fields: Fields) -> list[Layer]:
     n_layers = fields.n_layers
     if fields.model_type in _HEAD_DIM_STATED:
         fields.need("head_dim")
+    if fields.model_type in _PATTERN_STATED:
+        fields.need("layer_types")
     full = Full(_kv_heads(fields), fields.head_dim)
     kinds = fields.pattern(n_layers) or _default_pattern(fields, n_layers)
     layers: list[Layer] = []
@@ -73,6 +82,21 @@ def _default_pattern(fields: Fields, n_layers: int) -> list[str]:
     return [full] * n_layers
 
 
+def sharing(fields: Fields) -> list[Layer]:
+    """Gemma 3n: the last layers read the last keys and values of their kind before them."""
+    layers = attention(fields)
+    first = len(layers) - whole("num_kv_shared_layers", fields.need("num_kv_shared_layers"), 0)
+    own = {layer.kind: index for index, layer in enumerate(layers[: max(first, 0)])}
+    if {layer.kind for layer in layers} - set(own):
+        raise AttnvizError(
+            f"num_kv_shared_layers leaves {max(first, 0)} of {len(layers)} layers with keys of "
+            "their own, and a layer that shares finds none of its kind among them."
+        )
+    return [
+        layer if index < first else Shared(own[layer.kind]) for index, layer in enumerate(layers)
+    ]
+
+
 def latent(fields: Fields) -> list[Layer]:
     """Multi-head latent attention; V3.2 adds the key of its indexer."""
     index = fields.count("index_head_dim") if fields.model_type == "deepseek_v32" else 0
@@ -108,7 +132,10 @@ _ATTENTION = (
     ("bloom", "codegen", "cohere", "cohere2", "falcon", "gemma", "gemma2", "gemma3_text", "gpt2"),
     ("gpt_bigcode", "gpt_neox", "gpt_oss", "gptj", "granite", "llama", "mistral", "mixtral"),
     ("olmo", "olmo2", "opt", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3"),
-    ("stablelm", "starcoder2"),
+    ("stablelm", "starcoder2", "apertus", "arcee", "bitnet", "ernie4_5", "ernie4_5_moe", "exaone"),
+    ("flex_olmo", "glm", "glm4", "glm4_moe", "granitemoe", "helium", "hunyuan_v1_dense"),
+    ("hunyuan_v1_moe", "internlm3", "minimax_m2", "nanochat", "nemotron", "olmoe", "phimoe"),
+    ("seed_oss", "afmoe", "exaone4", "ministral", "olmo3", "vaultgemma"),
 )
 _LATENT = ("deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2")
 _ENCODERS = (
@@ -122,6 +149,7 @@ FAMILIES: dict[str, Rule] = {
     **dict.fromkeys(_LATENT, latent),
     **dict.fromkeys(chain(*_ENCODERS), encoder),
     **dict.fromkeys(_ENCODER_DECODERS, encoder_decoder),
+    "gemma3n_text": sharing,
     **HYBRIDS,
 }
 """model_type -> the rule that lists its layers."""
@@ -145,4 +173,9 @@ def spec_from_config(config: Any) -> CacheSpec:
         max_context=fields.get("max_position_embeddings", "n_positions", "n_ctx"),
     )
     widths = [layer.head_dim for layer in spec.layers if isinstance(layer, Full)]
-    return replace(spec, head_dim=widths[0] if widths else fields.get("v_head_dim"))
+    return replace(
+        spec,
+        head_dim=widths[0] if widths else fields.get("v_head_dim"),
+        model_type=fields.model_type,
+        config=config,
+    )

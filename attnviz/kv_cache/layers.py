@@ -187,6 +187,25 @@ class NoCache(Layer):
         return ()
 
 
+@dataclass(frozen=True)
+class Shared(Layer):
+    """Reads the keys and values of an earlier layer and keeps none of its own.
+
+    source is that layer's index (Gemma 3n, "KV cache sharing"; Brandon et al. 2024, cross-layer
+    attention). None where it is not told.
+    """
+
+    source: int | None = None
+    kind: ClassVar[str] = "shared"
+
+    def __post_init__(self) -> None:
+        if self.source is not None:
+            self._check("source", least=0)
+
+    def stored(self, length: int, encoder_length: int) -> tuple[Stored, ...]:
+        return ()
+
+
 KINDS: dict[str, type[Layer]] = {
-    layer.kind: layer for layer in (Full, Sliding, Latent, Linear, Cross, NoCache)
+    layer.kind: layer for layer in (Full, Sliding, Latent, Linear, Cross, Shared, NoCache)
 }

@@ -18,6 +18,8 @@ from attnviz.errors import AttnvizError
 from attnviz.kv_cache.spec import CacheSpec, Provenance
 
 _FILE = Path(__file__).with_name("presets.json")
+_HELD_BY = {"kimi-k3": "kimi_linear", "gpt-3-175b": "gpt2", "qwen3.5-27b": "qwen3_5_text"}
+"""The architecture in transformers that holds the same cache, where the model's own is absent."""
 _RUN = re.compile(r"(\d+)([A-Z])")
 
 
@@ -68,4 +70,6 @@ def _spec(entry: dict[str, Any]) -> CacheSpec:
         hub_id=entry["hub_id"],
         model_type=entry["model_type"],
     )
-    return replace(spec, slug=entry["slug"], provenance=provenance)
+    stated = (entry["model_type"] or "").split(" ")[0]
+    known = _HELD_BY.get(entry["slug"], stated) or None
+    return replace(spec, slug=entry["slug"], provenance=provenance, model_type=known)

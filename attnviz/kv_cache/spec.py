@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -30,7 +30,7 @@ class CacheSpec:
 
     indices[i] is the model's layer that layers[i] belongs to: a decoder layer with self- and
     cross-attention, or with two mixers, appears twice with one index. n_heads, head_dim and
-    max_context describe the model for comparisons; no size depends on them.
+    max_context describe the model for comparisons; no size in theory depends on them.
     """
 
     layers: tuple[Layer, ...]
@@ -41,6 +41,8 @@ class CacheSpec:
     head_dim: int | None = None
     max_context: int | None = None
     provenance: Provenance | None = None
+    model_type: str | None = None  # the transformers architecture, where one holds this cache
+    config: Any = field(default=None, compare=False, repr=False)  # what from_config read
 
     @classmethod
     def from_layers(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import log2
 
-from attnviz.kv_cache.layers import Cross, Full, Latent, Layer, Linear, Sliding
+from attnviz.kv_cache.layers import Cross, Full, Latent, Layer, Linear, Shared, Sliding
 from attnviz.kv_cache.spec import CacheSpec
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
@@ -37,6 +37,9 @@ def stores(layer: Layer) -> str:
         state = " × ".join(map(str, layer.state_shape))
         tail = f" and {layer.conv_kernel - 1} convolution columns" if layer.conv_channels else ""
         return f"{layer.mixer}: a state of {state}{tail}"
+    if isinstance(layer, Shared):
+        source = "an earlier layer" if layer.source is None else f"layer {layer.source}"
+        return f"nothing: it reads the keys and values of {source}"
     return "nothing"
 
 

@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from attnviz.models.axis import Axis
-from attnviz.models.captures import Capture, stacked
+from attnviz.models.captures import Capture
 from attnviz.models.check import CheckResult, LayerCheck, check_map
 from attnviz.models.kept_map import kept, summarised
 from attnviz.models.layer import Layer
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.mask_rule import MaskRule, rule_of
+from attnviz.models.mixers.recorder import MixerRecorder
 from attnviz.models.numbering import absent, numbered
 from attnviz.models.own_code import Found
+from attnviz.models.pooling import stacked
 from attnviz.models.prepared import Prepared
 from attnviz.models.recorder import Call
 from attnviz.models.stream import Streamed
@@ -60,7 +62,7 @@ def kept_stacks(model: LoadedModel, found: Sequence[Found], size: int) -> dict[s
             else "sparse"
             if rule.table is not None
             else "full",
-            mixer=model.runs.config.model_type,
+            mixer=model.model.config.model_type,
             n_heads=one.maps.shape[0],
             n_kv_heads=one.maps.shape[0],
         )
@@ -88,12 +90,17 @@ def assembled(
     model: LoadedModel,
     prepared: Prepared,
     stacks: Mapping[str, Stack],
+    mixers: MixerRecorder,
     verdict: CheckResult,
     last: Tensor | None,
 ) -> Capture:
-    """The capture of the first group, with the others as its parts."""
+    """The capture of the first group, with the others as its parts.
+
+    A model without any attention still has its linear and state-space layers.
+    """
     captures = {
-        group: _one(model, prepared, group, stack, verdict, last) for group, stack in stacks.items()
+        group: _one(model, prepared, group, stack, mixers, verdict, last)
+        for group, stack in (stacks or {"self": Stack({}, ())}).items()
     }
     first, *others = captures
     return replace(captures[first], parts={group: captures[group] for group in others})
@@ -104,16 +111,20 @@ def _one(
     prepared: Prepared,
     group: str,
     stack: Stack,
+    mixers: MixerRecorder,
     verdict: CheckResult,
     last: Tensor | None,
 ) -> Capture:
     records = {number: each.record for number, each in stack.streamed.items()}
-    first = next(iter(records.values()))
-    shape = (first.n_queries, first.n_keys)
-    rows, cols = stack.axes or prepared.sides(group, *shape)
     layers = [record.layer for record in records.values()]
+    length = prepared.length
+    first = next(iter(records.values()), None)
+    shape = (length, length) if first is None else (first.n_queries, first.n_keys)
+    rows, cols = stack.axes or prepared.sides(group, *shape)
+    effective = mixers.records() if group == "self" else {}
     if group == "self" and model.kind in ("decoder", "encoder"):
-        layers += absent(model, list(records))
+        layers += [record.layer for record in effective.values()]
+        layers += absent(model, records, effective, mixers.refused)
     streamed = stack.streamed.values()
     return Capture(
         model_name=model.name,
@@ -128,8 +139,8 @@ def _one(
         device=str(model.device),
         dtype=str(model.dtype).removeprefix("torch."),
         records=records,
-        pooled=stacked([each.overview.float().numpy() for each in streamed]),
-        numbers=stacked([each.metrics.float().numpy() for each in streamed]),
+        pooled=stacked([each.overview.float().numpy() for each in streamed], 4),
+        numbers=stacked([each.metrics.float().numpy() for each in streamed], 3),
         probabilities=None if last is None else last.softmax(-1).numpy(),
         tokenizer=model.tokenizer,
         group=group,
@@ -137,4 +148,5 @@ def _one(
         roles=rows.roles,
         grid=rows.grid,
         image=prepared.image,
+        mixers=effective,
     )

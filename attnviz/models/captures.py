@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,9 @@ from attnviz.models.check import CheckResult
 from attnviz.models.kept_map import KeptMap, summarised
 from attnviz.models.layer import Layer
 from attnviz.models.layers import LayerRecord
-from attnviz.models.pooling import largest, tops
+from attnviz.models.mixers.record import MixerRecord, Strips
+from attnviz.models.mixers.view import EffectiveMaps
+from attnviz.models.pooling import largest, stacked, tops
 from attnviz.models.stream import Streamed, stream
 from attnviz.models.tokens import screen_tokens
 
@@ -46,6 +48,7 @@ class Capture:
     numbers: Float32[np.ndarray, "layers heads metrics"] = field(repr=False)
     probabilities: Float32[np.ndarray, " vocabulary"] | None = field(repr=False)
     tokenizer: Any = field(repr=False)
+    mixers: dict[int, MixerRecord] = field(default_factory=dict, repr=False)
     group: str = "self"  # which stack of maps this is
     keys: Axis | None = field(default=None, repr=False)  # None: the keys are the tokens
     roles: tuple[str, ...] = ()  # who says each token, in a chat
@@ -89,13 +92,34 @@ class Capture:
 
     @property
     def captured(self) -> tuple[Layer, ...]:
-        """The layers that have maps, in order: the rows of overview()."""
-        return tuple(layer for layer in self.layers if layer.captured)
+        """The layers that have softmax weights, in order: the rows of overview()."""
+        return tuple(layer for layer in self.layers if layer.captured and not layer.effective)
+
+    @property
+    def signed(self) -> bool:
+        """These are softmax weights."""
+        return False
+
+    @property
+    def effective(self) -> EffectiveMaps | None:
+        """The linear and state-space layers, to be read like a capture; None: there are none."""
+        if not self.mixers:
+            return None
+        return EffectiveMaps(
+            model_name=self.model_name,
+            text=self.text,
+            tokens=self.tokens,
+            token_details=self.token_details,
+            token_ids=self.token_ids,
+            special=self.special,
+            records=self.mixers,
+        )
 
     @property
     def nbytes(self) -> int:
         """Bytes held, a tensor that several layers share counted once."""
-        kept = {t.data_ptr(): t.nbytes for r in self.records.values() for t in r.tensors()}
+        records = [*self.records.values(), *self.mixers.values()]
+        kept = {t.data_ptr(): t.nbytes for record in records for t in record.tensors()}
         arrays = (self.pooled, self.numbers, self.probabilities)
         own = sum(kept.values()) + sum(a.nbytes for a in arrays if a is not None)
         return own + sum(part.nbytes for part in self.parts.values())
@@ -107,14 +131,19 @@ class Capture:
         rows: slice | None = None,
         cols: slice | None = None,
         group: str | None = None,
+        kind: str | None = None,
     ) -> Float32[np.ndarray, "rows cols"]:
         """The exact attention weights of one head: queries down, keys right, masked cells 0.
 
         layer is the model's own number; rows and cols are slices of token positions; group is
-        one of groups, the first unless given. Raises AttnvizError for a layer, head, slice or
-        group that is not there, ModelError for a layer without a map.
+        one of groups, the first unless given. Of a linear or state-space layer it is the
+        effective map, signed, whose output is A V; kind chooses ("linear", "state_space") where
+        a layer has such a mixer beside its attention. Raises AttnvizError for a layer, head,
+        slice or group that is not there, ModelError for a layer without a map.
         """
-        record = self.of(group)._of_head(layer, head)
+        own = self.of(group)
+        softmax = layer in own.records and kind not in ("linear", "state_space")
+        record = own._of_head(layer, head) if softmax else own._mixer(layer, head, kind)
         part = record.weights(slice(head, head + 1), _slice(rows), _slice(cols))[0]
         return part.float().numpy()
 
@@ -159,10 +188,11 @@ class Capture:
         as 0, accumulated during the run; shorter texts have a cell a token. Another size than
         the run's is computed again from the queries and keys.
         """
-        if (min(size, self.n_tokens), min(size, self.n_keys)) == self.pooled.shape[-2:]:
+        shape = (min(size, self.n_tokens), min(size, self.n_keys))
+        if not self.records or shape == self.pooled.shape[-2:]:
             return self.pooled
         records = [self.records[layer.index] for layer in self.captured]
-        return stacked([summary(record, size).overview.float().numpy() for record in records])
+        return stacked([summary(record, size).overview.float().numpy() for record in records], 4)
 
     def metrics(self) -> pd.DataFrame:
         """A row per (layer, head): entropy (nats), distance (tokens), first, previous, self."""
@@ -184,24 +214,45 @@ class Capture:
             {"token": labels, "token_id": best, "probability": self.probabilities[best]}
         )
 
-    def _of_head(self, layer: int, head: int) -> LayerRecord:
-        record = self._record(layer)
-        if not 0 <= head < record.n_heads:
-            raise AttnvizError(
-                f"Layer {layer} has heads 0 to {record.n_heads - 1}; head {head} is not there."
+    def strips(self, layer: int, head: int) -> Strips:
+        """What one head of a linear or state-space layer keeps, writes and holds, by token."""
+        return self._mixer(layer, head).strips(head)
+
+    def _mixer(self, layer: int, head: int, kind: str | None = None) -> MixerRecord:
+        record = self.mixers.get(layer)
+        if record is None or (kind is not None and record.layer.kind != kind):
+            self._record(layer)  # says why there is no map at all
+            raise ModelError(
+                f"Layer {layer} has {'softmax' if record is None else record.layer.kind} maps, "
+                f"not {kind or 'linear or state_space'} ones."
             )
-        return record
+        return _with_head(record, layer, head)
+
+    def _of_head(self, layer: int, head: int) -> LayerRecord:
+        return _with_head(self._record(layer), layer, head)
 
     def _record(self, layer: int) -> LayerRecord:
         if layer in self.records:
             return self.records[layer]
         known = next((other for other in self.layers if other.index == layer), None)
         if known is not None:
-            raise ModelError(f"Layer {layer} has no attention map: {known.reason}.")
+            reason = known.reason or "it has an effective map; ask for capture.effective"
+            raise ModelError(f"Layer {layer} has no attention map: {reason}.")
         raise AttnvizError(
             f"{self.model_name} has layers 0 to {self.layers[-1].index}; layer {layer} is not "
             "there."
         )
+
+
+Record = TypeVar("Record", LayerRecord, MixerRecord)
+
+
+def _with_head(record: Record, layer: int, head: int) -> Record:
+    if not 0 <= head < record.n_heads:
+        raise AttnvizError(
+            f"Layer {layer} has heads 0 to {record.n_heads - 1}; head {head} is not there."
+        )
+    return record
 
 
 def _slice(part: slice | None) -> slice:
@@ -222,12 +273,3 @@ def _span(part: slice | None, length: int) -> slice:
 def summary(record: LayerRecord, size: int) -> Streamed:
     """Overview and metrics of a record, from its queries and keys or from its whole maps."""
     return summarised(record, size) if isinstance(record, KeptMap) else stream(record, size)
-
-
-def stacked(maps: Sequence[np.ndarray]) -> np.ndarray:
-    """One array over layers; where a layer has fewer heads, the rest is NaN."""
-    heads = max(each.shape[0] for each in maps)
-    out = np.full((len(maps), heads, *maps[0].shape[1:]), np.nan, dtype=np.float32)
-    for place, each in enumerate(maps):
-        out[place, : each.shape[0]] = each
-    return out

@@ -8,24 +8,25 @@ from typing import Any
 
 from attnviz.errors import AttnvizError, ModelError
 from attnviz.models import memory
-from attnviz.models.assembling import Stack, assembled, kept_stacks, recorded_stacks
+from attnviz.models.assembling import assembled
 from attnviz.models.captures import Capture
+from attnviz.models.chat import conversation
 from attnviz.models.check import COMPARE_UP_TO, CheckResult, conclude
-from attnviz.models.interface import listening, reachable, running
+from attnviz.models.interface import running
 from attnviz.models.loaded import LoadedModel
-from attnviz.models.numbering import complete
-from attnviz.models.own_code import FAMILIES, found_maps
-from attnviz.models.own_code.watching import watching
 from attnviz.models.passes import Pass, forward
 from attnviz.models.prepared import Prepared, one_text, pair, raw
 from attnviz.models.progress import Progress, part, silent
-from attnviz.models.recorder import Recorder, Unreachable
+from attnviz.models.reaching import Reached, reach
+from attnviz.models.vision import picture
 
 
 def capture(
     model: LoadedModel,
     text: str | Sequence[str] | None = None,
     *,
+    messages: Sequence[Mapping[str, str]] | None = None,
+    image: Any = None,
     source: str | None = None,
     target: str | None = None,
     inputs: Mapping[str, Any] | None = None,
@@ -39,6 +40,8 @@ def capture(
     """Run a model on a text and keep its attention, in memory that grows with the text's length.
 
     text: what a model with one stack reads; of several texts, the one with the number example.
+    messages: a conversation instead, through the model's template, [{"role": ..., "content":
+    ...}]. image: what a model for pictures sees, a PIL image or an array (height, width, 3).
     source: what an encoder-decoder reads, and target: what it is to write, by the model itself
     unless given (greedily, at most max_new_tokens). inputs: tensors as the model takes them, of
     which the example with that number is run, its padding trimmed.
@@ -52,26 +55,40 @@ def capture(
     attention cannot be reached or whose run fails its own check: such maps are never returned.
     """
     report = progress or silent
-    given = [text is not None, source is not None, inputs is not None]
-    if sum(given) != 1:
+    given = {
+        "text": text,
+        "messages": messages,
+        "image": image,
+        "source": source,
+        "inputs": inputs,
+    }
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
         raise AttnvizError(
-            f"A capture reads one thing: text, source or inputs; {sum(given)} of them were given."
+            f"A capture reads one thing: {', '.join(given)}; received "
+            f"{' and '.join(named) or 'none of them'}."
         )
     if model.kind == "encoder_decoder" and isinstance(text, str):
         source, text = text, None
-    if source is not None:
-        if model.kind != "encoder_decoder":
-            raise AttnvizError(
-                f"{model.title} reads one text and writes into the same; give text= instead of "
-                "source= and target=."
-            )
+    if inputs is not None:
+        prepared = raw(model, inputs, example, max_tokens)
+    elif image is not None:
+        model = model.eyes()
+        prepared = picture(model, image)
+    elif messages is not None:
+        prepared = conversation(model, messages, max_tokens)
+    elif text is not None:
+        model = model.reader()
+        prepared = one_text(model, text, example, max_tokens)
+    elif model.kind != "encoder_decoder":
+        raise AttnvizError(
+            f"{model.title} reads one text and writes into the same; give text= instead of "
+            "source= and target=."
+        )
+    else:
+        assert source is not None
         with _turn(model, report):
             prepared = pair(model, source, target, max_tokens, max_new_tokens)
-    elif inputs is not None:
-        prepared = raw(model, inputs, example, max_tokens)
-    else:
-        assert text is not None
-        prepared = one_text(model, text, example, max_tokens)
     return _captured(model, prepared, report, check, overview_size)
 
 
@@ -89,19 +106,19 @@ def _captured(
     doing = part(report, 0.0, 0.6 if compare else 0.95)
     reference = None
     with _turn(model, report):
-        stacks, run, plain = _maps(model, prepared, size, doing)
+        reached = reach(model, prepared, size, doing)
         if compare:
-            report(0.65, f"Comparing with a plain {plain or 'run'}")
-            with running(model.runs, plain):
+            report(0.65, f"Comparing with a plain {reached.plain or 'run'}")
+            with running(model.model, reached.plain), reached.mixers.cpu_kernels():
                 reference = forward(model, prepared)
-    verdict = _verdict(model, stacks, run, reference, plain)
+    verdict = _verdict(model, reached, reference)
     if not verdict.passed:
         raise ModelError(
             f"The maps of {model.title} did not pass their own check, so they are not shown; "
             f"choose another model. {verdict.sentence}"
         )
     report(1.0, "Done")
-    return assembled(model, prepared, stacks, verdict, run.last)
+    return assembled(model, prepared, reached.stacks, reached.mixers, verdict, reached.run.last)
 
 
 @contextmanager
@@ -115,70 +132,16 @@ def _turn(model: LoadedModel, report: Progress) -> Iterator[None]:
         model.lock.release()
 
 
-def _maps(
-    model: LoadedModel, prepared: Prepared, size: int, progress: Progress
-) -> tuple[dict[str, Stack], Pass, str | None]:
-    """(the maps by group, the pass that made them, what to compare that pass with).
-
-    Through the attention interface where all layers use it; else from the softmax and the fused
-    calls that the model's own code makes; else as that code returns them.
-    """
-    runs, expected = model.runs, model.n_layers
-
-    def recorder() -> Recorder:
-        return Recorder(runs, overview_size=size, expected=expected, progress=progress)
-
-    own = runs.config.model_type in FAMILIES
-    if reachable(runs) and not own:
-        heard = recorder()
-        try:
-            with listening(runs, heard):
-                run = forward(model, prepared)
-            if complete(model, heard.calls):
-                stacks = recorded_stacks(model, heard.calls)
-                return stacks, run, _plain_implementation(model, stacks)
-        except Unreachable:
-            pass  # windows of a picture, for one: below they are put together
-    memory.require(
-        expected * max(1, model.n_heads) * prepared.length**2 * 4,
-        f"Keeping every map of {model.title} over {prepared.length:,} tokens",
-        "shorten the text: this model's own code gives whole maps only",
-    )
-    eager, plain = ("eager", "sdpa") if reachable(runs) else (None, None)
-    plain = plain if runs._supports_sdpa else None
-    heard = recorder()
-    with running(runs, eager), watching(runs, heard):
-        run = forward(model, prepared, attentions=own)
-    if not own and heard.calls and not heard.raw:
-        return recorded_stacks(model, heard.calls), run, plain
-    if not own and not heard.raw:
-        with running(runs, eager):
-            run = forward(model, prepared, attentions=True)
-    return kept_stacks(model, found_maps(model, prepared, run.outputs, heard), size), run, plain
-
-
-def _plain_implementation(model: LoadedModel, stacks: Mapping[str, Stack]) -> str:
-    """What to compare with: SDPA, or eager code where it cannot do what the layers do."""
-    records = [each.record for stack in stacks.values() for each in stack.streamed.values()]
-    beyond = any(record.softcap is not None or record.sinks is not None for record in records)
-    return "eager" if beyond or not model.runs._supports_sdpa else "sdpa"
-
-
-def _verdict(
-    model: LoadedModel,
-    stacks: Mapping[str, Stack],
-    run: Pass,
-    reference: Pass | None,
-    plain: str | None,
-) -> CheckResult:
-    error = None
+def _verdict(model: LoadedModel, reached: Reached, reference: Pass | None) -> CheckResult:
+    compared, error = reached.run.compared, None
     if reference is not None:
-        error = float((run.compared - reference.compared).abs().max())
+        error = float((compared - reference.compared).abs().max())
+    checks = [check for stack in reached.stacks.values() for check in stack.checks]
     return conclude(
-        [check for stack in stacks.values() for check in stack.checks],
+        [*checks, *(call.check for call in reached.mixers.calls)],
         model.dtype,
         logits_error=error,
-        largest=float(run.compared.abs().max()),
-        compared=run.what,
-        plain=plain or "own-code",
+        largest=float(compared.abs().max()),
+        compared=reached.run.what,
+        plain=reached.plain or "own-code",
     )

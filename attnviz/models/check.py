@@ -27,6 +27,7 @@ class LayerCheck:
     # None: the map is the one that the model itself returned, and its V is not known
     row_sum_error: float
     mask_leak: float  # the largest weight where the mask forbids one
+    softmax: bool = True  # False: an effective map, whose rows need not sum to 1
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,9 @@ def conclude(
     )
     parts = [
         products,
-        f"rows sum to 1 within {_number(row_sum_error)}",
+        f"rows sum to 1 within {_number(row_sum_error)}"
+        if any(layer.softmax for layer in layers)
+        else "these are effective maps, whose rows need not sum to 1",
         "no weight where the mask forbids it" if leak == 0.0 else f"masked weight {_number(leak)}",
     ]
     if logits_error is not None:

@@ -107,6 +107,12 @@ def running(model: Any, implementation: str | None) -> Iterator[None]:
     modes = [(module, module.training) for module in model.modules()]
     configs = {id(config): config for config in _configs(model)}
     before = {key: config._attn_implementation_internal for key, config in configs.items()}
+    # BigBird leaves its sparse attention for good after the first short text.
+    kinds = [
+        (module, module.attention_type)
+        for module in model.modules()
+        if hasattr(module, "set_attention_type") and hasattr(module, "attention_type")
+    ]
     try:
         model.eval()
         if implementation is not None:
@@ -118,6 +124,9 @@ def running(model: Any, implementation: str | None) -> Iterator[None]:
         with torch.no_grad():
             yield
     finally:
+        for module, kind in kinds:
+            if module.attention_type != kind:
+                module.set_attention_type(kind)
         for key, config in configs.items():
             config._attn_implementation_internal = before[key]
         for module, training in modes:

@@ -19,3 +19,8 @@ class Layer:
     reason: str = ""  # why there is no map, where there is none
     sinks: bool = False  # rows sum to less than 1: the rest went to a learned sink
     softcap: float | None = None
+
+    @property
+    def effective(self) -> bool:
+        """Whether its map is an effective one: signed, and not a probability."""
+        return self.kind in ("linear", "state_space")

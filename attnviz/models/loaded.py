@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import nn
 
+from attnviz.errors import ModelError
 from attnviz.models.library import alone
 
 Kind = Literal["decoder", "encoder", "encoder_decoder", "vision"]
@@ -52,10 +53,27 @@ class LoadedModel:
     def dtype(self) -> torch.dtype:
         return next(p.dtype for p in self.model.parameters() if p.is_floating_point())
 
-    @property
-    def runs(self) -> Any:
-        """The module that a run calls: the model, or of one for pictures and texts its eyes."""
-        return self.model
+    def eyes(self) -> LoadedModel:
+        """What a picture is shown to: the model, or of one for pictures and texts its tower.
+
+        Raises ModelError for a model that sees no pictures. The lock stays the model's own.
+        """
+        tower = getattr(self.model, "vision_model", None)
+        if self.kind == "vision" or tower is None:
+            if self.kind != "vision":
+                raise ModelError(f"{self.title} sees no pictures; give text= instead of image=.")
+            return self
+        return self._part(tower, "vision")
+
+    def reader(self) -> LoadedModel:
+        """What a text is given to: the model, or of one for pictures and texts its tower."""
+        tower = getattr(self.model, "text_model", None)
+        both = tower is not None and hasattr(self.model, "vision_model")
+        return self._part(tower, "encoder") if both else self
+
+    def _part(self, module: Any, kind: Kind) -> LoadedModel:
+        _LOCKS.setdefault(module, self.lock)
+        return replace(self, model=module, kind=kind)
 
     @property
     def n_layers(self) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import torch
 
@@ -26,8 +27,8 @@ KINDS = (
     ("none", re.compile(r"Conv|Hyena|Attention|Mixer")),
 )
 UNREACHED = {
-    "state_space": "it is a state-space layer, which has no softmax weights",
-    "linear": "it is a linear-attention layer, which has no softmax weights",
+    "state_space": "it is a state-space layer whose kernel is not known here",
+    "linear": "it is a linear-attention layer whose kernel is not known here",
     "none": "it does not use transformers' attention interface",
 }
 
@@ -99,22 +100,38 @@ def _stage(found: dict[str, dict[int, Call]], name: str, call: Call) -> str:
 def complete(model: LoadedModel, calls: Sequence[Call]) -> bool:
     """Whether these calls leave no stack out: an encoder may have attention code of its own."""
     heard = {call.group for call in calls}
-    return {"encoder", "decoder"} <= heard if model.kind == "encoder_decoder" else bool(heard)
+    two = getattr(model.config, "is_encoder_decoder", False)
+    return {"encoder", "decoder"} <= heard if two else bool(heard)
 
 
-def absent(model: LoadedModel, present: Sequence[int]) -> Iterator[Layer]:
-    """The mixers that never called: layers without softmax attention, or beside it."""
+def absent(
+    model: LoadedModel,
+    present: Mapping[int, LayerRecord],
+    effective: Collection[int] = (),
+    refused: Mapping[int, str] = MappingProxyType({}),
+) -> Iterator[Layer]:
+    """The mixers that never called: layers without softmax attention, or beside it.
+
+    effective: the layers whose linear or state-space mixer was captured; refused: why others
+    were not.
+    """
     mixers: dict[int, list[tuple[str, str]]] = {}
     for name, module in model.model.named_modules():
         number = layer_number(name)
         if number is None or re.search(rf"\.{number}\.[^.]+$", f".{name}") is None:
             continue  # only the direct parts of a layer
-        kind = next((k for k, pattern in KINDS if pattern.search(type(module).__name__)), None)
-        if kind is not None and not (kind == "none" and number in present):
-            mixers.setdefault(number, []).append((kind, type(module).__name__))
+        word = type(module).__name__
+        if "Norm" in word:
+            continue
+        kind = next((k for k, pattern in KINDS if pattern.search(word)), None)
+        known = number in effective or (
+            number in present and (kind == "none" or word == present[number].layer.mixer)
+        )
+        if kind is not None and not known:
+            mixers.setdefault(number, []).append((kind, word))
     for number in range(model.n_layers):
         own = mixers.get(number, [])
-        if number not in present and not own:
+        if number not in present and number not in effective and not own:
             own = [("none", "unknown")]
         for kind, mixer in own:
             yield Layer(
@@ -124,7 +141,7 @@ def absent(model: LoadedModel, present: Sequence[int]) -> Iterator[Layer]:
                 n_heads=0,
                 n_kv_heads=0,
                 captured=False,
-                reason=UNREACHED[kind],
+                reason=refused.get(number) or UNREACHED[kind],
             )
 
 

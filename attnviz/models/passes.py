@@ -32,7 +32,7 @@ def forward(model: LoadedModel, prepared: Prepared, *, attentions: bool = False)
     Compared are the logits of at most 64 positions, evenly spaced: all positions' logits of
     8,192 tokens would take 1.6 GiB. Of a model without logits, all hidden states.
     """
-    accepted = inspect.signature(model.runs.forward).parameters
+    accepted = inspect.signature(model.model.forward).parameters
     anything = any(p.kind is p.VAR_KEYWORD for p in accepted.values())
     inputs: dict[str, Any] = {k: v for k, v in prepared.inputs.items() if k in accepted}
     extra: dict[str, Any] = {
@@ -42,7 +42,7 @@ def forward(model: LoadedModel, prepared: Prepared, *, attentions: bool = False)
     }
     inputs |= {k: v for k, v in extra.items() if anything or k in accepted}
     if model.kind != "decoder":
-        outputs = model.runs(**inputs)
+        outputs = model.model(**inputs)
         logits = getattr(outputs, "logits", None)
         if logits is None:
             return Pass(outputs, _result(outputs)[0].float().cpu(), "hidden states", None)
@@ -53,7 +53,7 @@ def forward(model: LoadedModel, prepared: Prepared, *, attentions: bool = False)
     kept = "logits_to_keep" in accepted
     if kept:
         inputs["logits_to_keep"] = wanted
-    outputs = model.runs(**inputs)
+    outputs = model.model(**inputs)
     logits = getattr(outputs, "logits", None)
     if logits is None:
         return Pass(outputs, _result(outputs)[0].float().cpu(), "hidden states", None)

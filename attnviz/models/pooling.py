@@ -6,6 +6,8 @@ are taken of the scores, and only one exp a block is paid. Nothing is T x T.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Float32
@@ -78,3 +80,14 @@ def tops(record: LayerRecord, head: int) -> Float32[np.ndarray, " rows"]:
     if record.row_log_sum is None:
         raise RuntimeError("this layer's rows have not been streamed yet")
     return (-record.row_log_sum[head]).exp().float().numpy()
+
+
+def stacked(maps: Sequence[np.ndarray], rank: int) -> np.ndarray:
+    """One array over layers, of that rank; where a layer has fewer heads, the rest is NaN."""
+    if not maps:
+        return np.zeros((0,) * rank, dtype=np.float32)
+    heads = max(each.shape[0] for each in maps)
+    out = np.full((len(maps), heads, *maps[0].shape[1:]), np.nan, dtype=np.float32)
+    for place, each in enumerate(maps):
+        out[place, : each.shape[0]] = each
+    return out

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from attnviz.errors import AttnvizError
-from attnviz.models.axis import Axis, places
+from attnviz.models.axis import Axis, patches, places
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.texts import axis_of, require_length, tokenise, without_pads
 
@@ -40,18 +40,32 @@ class Prepared:
         """What stands along the queries and the keys of a map of this group and shape."""
         stack = group.partition(" ")[0]
         queries, keys = SIDES.get(stack, ("self", "self"))
-        rows = self._side(queries, n_queries, "query" if stack == "cross" else "position")
+        asks = stack in ("cross", "decoder") and self.image is not None  # a detector's queries
+        rows = self._side(queries, n_queries, "query" if asks else "position")
         if stack == "decoder" and "source" in self.axes and "target" in self.axes:
             both = self.axes["target"] + self.axes["source"]
             if len(both) == n_keys:  # a decoder that reads its own text and the source at once
                 return rows, both
-        return rows, self._side(keys, n_keys, "position")
+        word = "query" if asks and stack == "decoder" else "position"
+        return rows, self._side(keys, n_keys, word)
 
     def _side(self, name: str, length: int, word: str) -> Axis:
         axis = self.axes.get(name)
         if axis is not None and len(axis) == length:
             return axis
+        size = None if word == "query" or self.image is None else self.image.shape[:2]
+        if size is not None and (grid := grid_of(length, *size)) is not None:
+            return patches(*grid)
         return next((a for a in self.axes.values() if len(a) == length), places(length, word))
+
+
+def grid_of(length: int, height: int, width: int) -> tuple[int, int] | None:
+    """The grid of so many equal squares that cover a picture; None where none fits."""
+    for side in range(2, max(height, width) + 1):
+        grid = (-(-height // side), -(-width // side))
+        if grid[0] * grid[1] == length:
+            return grid
+    return None
 
 
 def one_text(

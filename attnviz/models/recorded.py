@@ -42,6 +42,16 @@ class Recording:
         return len(self.tokens)
 
     @property
+    def captured(self) -> tuple[Layer, ...]:
+        """All its layers: only those with maps are recorded."""
+        return self.layers
+
+    @property
+    def signed(self) -> bool:
+        """These are softmax weights."""
+        return False
+
+    @property
     def caption(self) -> str:
         """One line that says what this is and that it is a recording."""
         made = ", ".join(f"{name} {version}" for name, version in self.versions.items())

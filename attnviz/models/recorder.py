@@ -51,6 +51,7 @@ class Raw:
     """Weights of one softmax that are not queries by keys of one text: windows, bands, blocks."""
 
     module: nn.Module
+    name: str
     index: int | None
     group: str
     weights: Tensor
@@ -66,6 +67,7 @@ class Recorder:
         overview_size: int,
         expected: int,
         progress: Progress | None = None,
+        raw_only: bool = False,
     ) -> None:
         self.calls: list[Call] = []
         self._names: dict[nn.Module, list[str]] = {}  # a shared layer stands in several places
@@ -73,6 +75,7 @@ class Recorder:
             self._names.setdefault(module, []).append(name)
         self._seen: Counter[nn.Module] = Counter()
         self._two_stacks = bool(getattr(model.config, "is_encoder_decoder", False))
+        self._raw_only = raw_only  # a family's own code puts the softmaxes in their places
         self.raw: list[Raw] = []
         self.busy = False  # computing something itself, which is not the model's
         self._size = overview_size
@@ -108,12 +111,14 @@ class Recorder:
             self.busy = False
 
     def _keep(self, module: nn.Module, weights: Tensor) -> None:
+        maps = None if self._raw_only else direct(weights)
+        if maps is None or not self._plausible(module, maps):
+            name = self._names[module][0]
+            group, index = group_of(name, self._two_stacks), layer_number(name)
+            self.raw.append(Raw(module, name, index, group, weights.detach().cpu()))
+            return
         name, turn = self._place(module)
         group, index = group_of(name, self._two_stacks), layer_number(name)
-        maps = direct(weights)
-        if maps is None or not self._plausible(module, maps):
-            self.raw.append(Raw(module, index, group, weights.detach()))
-            return
         square = maps.shape[1] == maps.shape[2]
         causal = square and maps.shape[1] > 1 and not bool(maps.triu(1).any())
         layer = Layer(

@@ -16,7 +16,9 @@ def layer_number(name: str) -> int | None:
 
 def role_of(name: str) -> str:
     """What a module is in its layer: self_attn of model.layers.3.self_attn."""
-    return re.split(r"(?:^|\.)\d+\.", name)[-1]
+    parts = name.split(".")
+    last = max((place for place, part in enumerate(parts) if part.isdigit()), default=-1)
+    return ".".join(parts[last + 1 :])
 
 
 def group_of(name: str, two_stacks: bool) -> str:

@@ -24,6 +24,22 @@ class Tokens:
     inputs: dict[str, Tensor]
     offsets: list[list[int]] | None  # where in the text each token stands; None: not known
 
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return self.axis.ids
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.axis.labels
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        return self.axis.details
+
+    @property
+    def special(self) -> tuple[bool, ...]:
+        return self.axis.special
+
 
 def tokenise(
     model: LoadedModel, text: str, max_tokens: int | None = None, **options: Any

@@ -1,13 +1,15 @@
-"""The controls for what a variant runs on: the visitor's text or random vectors."""
+"""The controls for what a variant runs on: a text, random vectors, or a picture."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from attnviz.errors import AttnvizError
 from attnviz.settings import settings
 from attnviz.ui import controls
+from attnviz.ui.own_picture import KINDS, OwnPicture, own_picture
 
 if TYPE_CHECKING:
     from attnviz.inputs import Inputs
@@ -25,11 +27,16 @@ class OwnInput:
     embedding: str
     positions: str
     seed: int  # also for a variant's own weights
+    picture: OwnPicture | None = None  # then its patches are the tokens
 
     def inputs(self, d_model: int) -> Inputs:
         """The inputs themselves. Raises AttnvizError for an empty or too long text."""
+        from attnviz.images import image_inputs
         from attnviz.inputs import random_inputs, text_inputs
 
+        if self.picture is not None:
+            pixels = self.picture.pixels(self.seed)
+            return image_inputs(pixels, self.picture.patch, d_model, self.seed)
         if self.text is None:
             return random_inputs(self.length, **self._options(d_model))
         if len(self.text) > settings().max_characters:
@@ -41,6 +48,11 @@ class OwnInput:
 
     def code(self, d_model: int) -> str:
         """The Python that makes the same inputs."""
+        if self.picture is not None:
+            return (
+                f"av.image_inputs({self.picture.code(self.seed)}, patch={self.picture.patch}, "
+                f"d_model={d_model}, seed={self.seed})"
+            )
         function, first = "text_inputs", repr(self.text)
         if self.text is None:
             function, first = "random_inputs", str(self.length)
@@ -56,17 +68,24 @@ class OwnInput:
         return options if self.text is None else options | {"embedding": self.embedding}
 
 
-def input_kind() -> str:
-    """Text or random vectors: the first of the controls, for a page that has it in sight."""
-    return controls.segment(
-        "Input", ["text", "random"], key="input", help="A text of yours, or random vectors."
-    )
+ONLY_TOKENS = ("text", "random")
+
+
+def input_kind(kinds: Sequence[str] = ONLY_TOKENS, key: str = "input") -> str:
+    """What it runs on: the first of the controls, for a page that has it in sight."""
+    said = "A text of yours, or random vectors."
+    if "shapes" in kinds:
+        said += " Shapes: a picture drawn from the seed. Picture: one that you upload."
+    return controls.segment("Input", list(kinds), key=key, help=said)
 
 
 def own_input(default: str, kind: str | None = None) -> OwnInput:
     """Draw the controls and return what they choose; kind, where input_kind() is drawn already."""
-    text, length, embedding = None, 0, "random"
-    if (kind or input_kind()) == "text":
+    text, length, embedding, positions, picture = None, 0, "random", "none", None
+    kind = kind or input_kind()
+    if kind in KINDS:
+        picture = own_picture(kind)
+    elif kind == "text":
         text = controls.text("Text", key="text", default=default)
         embedding = controls.segment(
             "Embeddings",
@@ -77,6 +96,7 @@ def own_input(default: str, kind: str | None = None) -> OwnInput:
         )
     else:
         length = controls.number("Tokens", 1, LONGEST, key="length", default=8)
-    positions = controls.segment("Positions", ["none", "sinusoidal", "rotary"], key="positions")
+    if picture is None:
+        positions = controls.segment("Positions", ["none", "sinusoidal", "rotary"], key="positions")
     seed = controls.number("Seed", 0, 9999, key="seed", default=0)
-    return OwnInput(text, length, embedding, positions, seed)
+    return OwnInput(text, length, embedding, positions, seed, picture)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Literal
 from zlib import crc32
 
 import streamlit as st
@@ -84,8 +85,8 @@ def plain(text: str) -> None:
     st.text(text)
 
 
-def chart(spec: Spec, alt: str) -> None:
-    """Draw a chart as wide as its place; alt is the sentence that stands in for it.
+def chart(spec: Spec, alt: str, width: Literal["stretch", "content"] = "stretch") -> None:
+    """Draw a chart as wide as its place, or as it says itself; alt is a sentence in its stead.
 
     alt becomes part of the spec, so what a control moves is no part of it (figures/vega.py). Of
     the data, what is too large to send whole goes as a float, which it draws.
@@ -101,7 +102,7 @@ def chart(spec: Spec, alt: str) -> None:
         )
         for name, rows in spec["datasets"].items()
     }
-    st.vega_lite_chart(spec=spec | {"datasets": tables}, width="stretch", alt=alt)
+    st.vega_lite_chart(spec=spec | {"datasets": tables}, width=width, alt=alt)
 
 
 def too_large(value: object) -> bool:

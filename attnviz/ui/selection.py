@@ -74,6 +74,12 @@ def choose(key: str, layer: int, head: int) -> None:
     kept.value = replace(kept.value, layer=layer, head=head)
 
 
+def point(key: str, row: int) -> None:
+    """Point at a query of the map from elsewhere on the page (call it in a widget's callback)."""
+    kept = _kept(key)
+    kept.value = replace(kept.value, panel="weights", row=row, col=kept.value.col or 0)
+
+
 def keep(selection: Selection, *, default: tuple[int, int] | None = None) -> None:
     """Put selection and look into the URL; the default (layer, head) leaves it bare."""
     bare = default == (selection.layer, selection.head)

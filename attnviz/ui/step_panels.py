@@ -53,8 +53,8 @@ def arithmetic(trace: av.Trace, chosen: Selection, head: int = 0) -> None:
         return
     if chosen.panel not in trace.names:
         st.markdown(
-            f"**{title(chosen.panel)}**: a weight. A model learns it; here it is drawn at random, "
-            f"fixed by the seed."
+            f"**{title(chosen.panel, trace.variant)}**: a weight. A model learns it; here it is "
+            f"drawn at random, fixed by the seed."
         )
         return
     from attnviz.variants.arithmetic import explain

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from attnviz.figures.heads import divisors
 from attnviz.figures.maps import run_code
-from attnviz.ui import address, controls, lecture
+from attnviz.figures.picture import View
+from attnviz.ui import address, computing, controls, kernel_text, lecture
 from attnviz.ui.folded import Folded
-from attnviz.ui.own_input import LONGEST, OwnInput, input_kind, own_input
+from attnviz.ui.own_input import LONGEST, ONLY_TOKENS, OwnInput, input_kind, own_input
+from attnviz.ui.own_picture import KINDS, upload_control
 from attnviz.ui.step_controls import MASKS, SECOND_TEXT, simple_mask
 from attnviz.ui.variant_settings import WIDTH, Setting, settings_of
 
@@ -31,6 +34,9 @@ WORDS = {
     "n_channels": "Channels, a map for each",
     "v_head_dim": "d_v: value channels",
     "beta_max": "Largest write strength β",
+    "n_queries": "Object queries",
+    "decoder_layer": "Decoder layer",
+    "window": "Window (patches a side)",
     "n_layers": "Layers of the model",
     "layer": "Layer of the model",
     "feature_map": "Feature map φ",
@@ -40,6 +46,7 @@ WORDS = {
     "sink": "Attention sink",
     "yarn": "YaRN factor",
     "head_mixing": "Head mixing",
+    "head_norm": "Norm of each head",
 }
 
 
@@ -53,6 +60,7 @@ class Choices:
     mask: str
     size: int  # of the window, the prefix or the padding
     given: Mapping[str, Any]
+    kernel: str = ""  # of multi-token attention, as typed
 
 
 def chosen_variant() -> Variant:
@@ -75,35 +83,53 @@ def variant_controls(variant: Variant) -> Choices:
             controls.pick(
                 "Variant", list(VARIANTS), key="variant", show=lambda word: VARIANTS[word].title
             )
-        kind = input_kind()
+        kind = _input_kind(variant)
         front = st.container(width="content")
-        more = Folded("Text, heads, seed")
+        more = Folded("Input, heads, seed" if kind in KINDS else "Text, heads, seed")
+    if kind == "picture":
+        upload_control()
     with more:
         given = {setting.word: _ask(setting, {}) for setting in _heads_first(others)}
         others_given = {word: value for word, value in given.items() if value is not None}
         mask, size, cross = "none", 2, None
         if variant.causal != "always":
-            never = variant.causal == "never"
-            words = ["none", "padding"] if never else list(MASKS)
+            unordered = variant.causal == "never" or kind in KINDS  # nothing comes before
+            words = ["none", "padding"] if unordered else list(MASKS)
             mask = controls.pick(
                 "Mask",
                 words,
                 key="mask",
-                default=words[0] if never else "causal",
+                default=words[0] if unordered else "causal",
                 show=lambda word: MASKS[word],
             )
             if mask in ("window", "prefix", "padding"):
                 size = controls.number(
                     f"{mask.capitalize()} (keys)", 1, LONGEST, key=mask, default=2
                 )
-            if kind == "text" and controls.toggle("Cross-attention", key="cross"):
+            if (
+                kind == "text"
+                and variant.crosses
+                and controls.toggle("Cross-attention", key="cross")
+            ):
                 cross = controls.text("Text that answers", key="text2", default=SECOND_TEXT)
+        kernel = ""
+        if variant.name == "multi_token":
+            kernel = controls.line(
+                "Kernel of every head", key="blend", placeholder="drawn", help=kernel_text.HELP
+            )
         source = own_input(TEXT, kind)
     with front:
         chosen = _ask(main, others_given)
     given = others_given | ({} if chosen is None else {main.word: chosen})
     _forget([setting.key for other in VARIANTS.values() for setting in settings_of(other)], variant)
-    return Choices(variant.name, source, cross, mask, size, given)
+    return Choices(variant.name, source, cross, mask, size, given, kernel)
+
+
+def _input_kind(variant: Variant) -> str:
+    """A variant made for pictures begins with one, whatever another was shown on."""
+    if variant.for_pictures:
+        return input_kind((*KINDS, *ONLY_TOKENS), key="grid_input")
+    return input_kind((*ONLY_TOKENS, *KINDS))
 
 
 def _heads_first(settings: list[Setting]) -> list[Setting]:
@@ -135,6 +161,9 @@ def _forget(keys: list[str], variant: Variant) -> None:
     """Leave no word in the address about what this variant does not take."""
     own = {setting.key for setting in settings_of(variant)}
     foreign = set(keys) - own | ({"mask", "cross"} if variant.causal == "always" else set())
+    foreign |= set() if variant.crosses else {"cross"}
+    foreign |= set() if variant.name == "multi_token" else {"blend"}
+    foreign.add("input" if variant.for_pictures else "grid_input")
     for key in foreign:
         address.write(key, None)
 
@@ -146,11 +175,14 @@ class Run:
     trace: av.Trace
     notes: tuple[str, ...]
     code: str
+    ran: str  # where, and with which kernel
+    view: View | None = None  # of a run on a picture
 
 
 def run(choices: Choices) -> Run:
     """Compute the variant. Raises AttnvizError in a sentence that can be shown."""
     import attnviz as av
+    from attnviz.variants.agreement import agreement
 
     source = choices.source
     x = source.inputs(WIDTH)
@@ -160,10 +192,17 @@ def run(choices: Choices) -> Run:
         second = source.with_text(choices.cross)
         context, made["context"] = second.inputs(WIDTH), second.code(WIDTH)
     mask, mask_code = simple_mask(choices.mask, choices.size, (context or x).length)
-    options = {"seed": source.seed, **choices.given}
+    computed = computing.chosen()
+    options = {"seed": source.seed, **computed.options, **choices.given}
+    options |= kernel_text.options(choices.kernel, choices.given)
     written = {word: repr(value) for word, value in options.items()}
     if mask is not None:
         options |= {"mask": mask, "empty_rows": "zero"}
         written |= {"mask": mask_code, "empty_rows": "'zero'"}
-    trace = av.run(choices.name, x, context=context, **options)
-    return Run(trace, x.notes, run_code(made, choices.name, written))
+    again = partial(av.run, choices.name, x, context=context, **options)
+    trace = again()
+    ran = agreement(trace, computed.kernel, again)
+    view = None
+    if source.picture is not None and x.grid is not None:
+        view = View(source.picture.pixels(source.seed), x.grid, source.picture.patch)
+    return Run(trace, x.notes, run_code(made, choices.name, written), ran, view)

@@ -15,7 +15,7 @@ MAIN = ("n_kv_heads", "n_heads", "head_dim", "n_channels")
 """Which dimension is the main choice of a variant without options of its own."""
 COMMON = ("bias", "softcap", "sink", "yarn")
 """Options that many variants take: never the main choice of one."""
-_TAKEN = ("layer", "head", "row", "col", "panel", "tab", "mask", "seed", "text", "input")
+_TAKEN = ("layer", "head", "row", "col", "panel", "tab", "mask", "seed", "text", "input", "window")
 """Query keys that say something else."""
 
 

@@ -7,6 +7,8 @@ delta rule's writes inside a chunk depend on each other through a triangular sys
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -27,9 +29,23 @@ def chunked(
     r = recurrence
     S = r.start(initial_state)
     reads = []
+    for _, read, after in walk(r, S, chunk):
+        reads.append(read)
+        S = after
+    return r.finish(torch.cat(reads, dim=2)), S
+
+
+def walk(
+    recurrence: Recurrence, state: Float[Tensor, "batch heads d_k columns"], chunk: int = CHUNK
+) -> Iterator[tuple[slice, Tensor, Tensor]]:
+    """Chunk by chunk: (its tokens, what they read before finish(), the state after them).
+
+    Shapes (B, H, chunk, columns) and (B, H, d_k, columns); the last chunk may be shorter.
+    """
+    r, S = recurrence, state
     values = r.values
     for first in range(0, r.key.shape[2], chunk):
-        own = slice(first, first + chunk)
+        own = slice(first, min(first + chunk, r.key.shape[2]))
         q, k, log_decay = r.query[:, :, own], r.key[:, :, own], r.log_decay[:, :, own]
         G = running(log_decay)
         since_start = G.exp().to(k.dtype)  # how much of S is left at each token
@@ -37,10 +53,10 @@ def chunked(
             k, values[:, :, own], log_decay, r.strength[:, :, own], r.erases, k * since_start @ S
         )
         within = faded_products(q, k, log_decay)
-        reads.append(r.scale * ((q * since_start) @ S + within @ u))
+        read = r.scale * ((q * since_start) @ S + within @ u)
         to_end = (G[:, :, -1:] - G).exp().to(k.dtype)
         S = since_start[:, :, -1, :, None] * S + (k * to_end).mT @ u
-    return r.finish(torch.cat(reads, dim=2)), S
+        yield own, read, S
 
 
 def writes(

@@ -102,12 +102,17 @@ def recur(recurrence: Recurrence, initial_state: Tensor | None = None) -> Walk:
 
 def until(recurrence: Recurrence, n_tokens: int) -> Recurrence:
     """The same recurrence over the first tokens only."""
-    r, first = recurrence, slice(0, n_tokens)
+    return between(recurrence, slice(0, n_tokens))
+
+
+def between(recurrence: Recurrence, tokens: slice) -> Recurrence:
+    """What drives the state at these tokens only."""
+    r = recurrence
     return replace(
         r,
-        query=r.query[:, :, first],
-        key=r.key[:, :, first],
-        value=r.value[:, :, first],
-        log_decay=r.log_decay[:, :, first],
-        strength=r.strength[:, :, first],
+        query=r.query[:, :, tokens],
+        key=r.key[:, :, tokens],
+        value=r.value[:, :, tokens],
+        log_decay=r.log_decay[:, :, tokens],
+        strength=r.strength[:, :, tokens],
     )

@@ -34,8 +34,6 @@ def compute(
     setup: Setup,
 ) -> Tensors:
     """All heads, every step kept."""
-    if setup.cross:
-        raise AttnvizError("shifted_window divides one grid into windows; leave out context.")
     M, grid = setup.dimensions["window"], setup.grid or (1, x.shape[1])
     near = same_window(grid, M, setup.options["shift"] == "half").to(x.device)[None, None]
     if allowed is not None:
@@ -141,4 +139,6 @@ VARIANT = Variant(
     ),
     fast="",
     options={"shift": ("none", "half")},
+    crosses=False,
+    for_pictures=True,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""One server and one Chromium for the session; a fresh, watched page for each test."""
+"""One server and one Chromium for the session; an emptied, watched page for each test."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.chromium import launch, wait_idle
 from tests.browser.server import ROOT, Server
+from tests.browser.tab import Tab
 
 FAILURES = ROOT / "screenshots" / "failures"
 
@@ -54,17 +55,30 @@ def console_errors() -> list[str]:
     return []
 
 
+@pytest.fixture(scope="session")
+def shared_tab(browser: Browser) -> Iterator[Tab]:
+    tab = Tab(browser)
+    yield tab
+    tab.close()
+
+
 @pytest.fixture
 def page(
-    request: pytest.FixtureRequest, browser: Browser, console_errors: list[str]
+    request: pytest.FixtureRequest,
+    shared_tab: Tab,
+    server_url: str,
+    console_errors: list[str],
 ) -> Iterator[Page]:
-    """A page of 1440 x 900 in a context of its own.
+    """A page of 1440 x 900 that remembers nothing of another test.
+
+    The tab is that of the tests before, emptied, which loads a page in two thirds of a new one's
+    time; a test that leaves behind what cannot be taken back is marked new_tab, and the one
+    after a failure gets a new one too.
 
     Fails the test on a request to another origin, a blocked one included, on a violated
     content security policy and on an uncaught JavaScript error; keeps a screenshot of a failure.
     """
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    page = context.new_page()
+    page = shared_tab.open()
     left_origin: list[str] = []
     crashes: list[str] = []
 
@@ -74,16 +88,26 @@ def page(
         if parts.scheme in ("http", "https", "ws", "wss") and parts.hostname != "127.0.0.1":
             left_origin.append(url)
 
-    context.on("request", lambda sent: watch(sent.url))
-    page.on("websocket", lambda socket: watch(socket.url))
-    page.on("pageerror", lambda error: crashes.append(str(error)))
-    page.on("console", lambda line: line.type == "error" and console_errors.append(line.text))
+    watchers: list[tuple[str, Callable[..., object]]] = [
+        ("request", lambda sent: watch(sent.url)),
+        ("websocket", lambda socket: watch(socket.url)),
+        ("pageerror", lambda error: crashes.append(str(error))),
+        ("console", lambda line: line.type == "error" and console_errors.append(line.text)),
+    ]
+    for event, watcher in watchers:
+        (page.context if event == "request" else page).on(event, watcher)
     yield page
-    if request.node.stash.get(_FAILED, False):
+    failed = request.node.stash.get(_FAILED, False)
+    if failed:
         FAILURES.mkdir(parents=True, exist_ok=True)
         name = re.sub(r"[^\w.-]+", "_", request.node.nodeid)[-120:]
         page.screenshot(path=FAILURES / f"{name}.png")
-    context.close()
+    for event, watcher in watchers:
+        (page.context if event == "request" else page).remove_listener(event, watcher)
+    if failed or request.node.get_closest_marker("new_tab"):
+        shared_tab.close()
+    else:
+        shared_tab.empty(server_url)
     refused = [line for line in console_errors if "Content Security Policy" in line]
     assert not left_origin, f"requests left the origin: {left_origin}"
     assert not refused, f"the content security policy refused: {refused}"

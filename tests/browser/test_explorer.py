@@ -410,6 +410,7 @@ def test_npz_holds_what_is_in_sight(opened: Callable[[str], Explorer], page: Pag
         assert file["block"].tolist() == [1]
 
 
+@pytest.mark.new_tab
 def test_without_a_clipboard_the_link_is_in_a_box(
     opened: Callable[[str], Explorer], page: Page
 ) -> None:

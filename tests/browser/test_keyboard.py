@@ -157,6 +157,7 @@ def test_the_keyboard_alone_does_everything(opened: Open, page: Page) -> None:
     tab(page, "Run again")
 
 
+@pytest.mark.new_tab  # the browser keeps a tree of the page from then on
 def test_one_tab_stop_for_each_thing_and_a_name_for_each(opened: Open, page: Page) -> None:
     """By the accessibility tree, as a screen reader has it."""
     explorer = opened("model")

@@ -46,6 +46,14 @@ def test_evaluates_to_the_bytes(spec, length, batch, dtype, state_dtype, source)
 
 
 @pytest.mark.parametrize("spec", kv.presets(), ids=lambda spec: spec.slug)
+@pytest.mark.parametrize("accounting", ["transformers", "engine"])
+def test_the_other_accountings(spec: kv.CacheSpec, accounting: str):
+    if spec.model_type is not None or accounting == "engine":
+        z = kv.size(spec, 12_345, 3, encoder_length=77, accounting=accounting)
+        assert evaluate(kv.formula(z).plain) == z.total_bytes
+
+
+@pytest.mark.parametrize("spec", kv.presets(), ids=lambda spec: spec.slug)
 def test_every_preset(spec: kv.CacheSpec):
     z = kv.size(spec, length=12_345, batch=3, encoder_length=77)
     formula = kv.formula(z)

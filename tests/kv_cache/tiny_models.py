@@ -83,6 +83,15 @@ DECODERS: dict[str, tuple[str, dict[str, Any]]] = {
         "MambaConfig",
         {"vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 2, "state_size": 8},
     ),
+    "falcon, new": (
+        "FalconConfig",
+        {**SMALL, "num_kv_heads": 2, "new_decoder_architecture": True},
+    ),
+    "deepseek_v32": (
+        "DeepseekV32Config",
+        {**SMALL, **MLA, "q_lora_rank": 16, "index_head_dim": 24, "index_n_heads": 2},
+    ),
+    "t5": ("T5Config", {"vocab_size": 64, "d_model": 32, "d_kv": 8, "d_ff": 32, "num_heads": 4}),
     "mamba2": (
         "Mamba2Config",
         {
@@ -102,3 +111,26 @@ DECODERS: dict[str, tuple[str, dict[str, Any]]] = {
 def config(name: str) -> Any:
     kind, arguments = DECODERS[name]
     return getattr(transformers, kind)(**arguments)
+
+
+_PATTERNED = {"layer_types": ["sliding_attention"] * 2 + ["full_attention"], **WINDOW}
+OTHERS: dict[str, dict[str, Any]] = {
+    **dict.fromkeys(("ArceeConfig", "Glm4Config", "NemotronConfig", "SeedOssConfig"), GROUPED),
+    **dict.fromkeys(("Olmo3Config", "Exaone4Config", "VaultGemmaConfig"), _PATTERNED),
+    "Gemma3nTextConfig": {
+        **_PATTERNED,
+        "num_kv_shared_layers": 2,
+        "layer_types": ["sliding_attention", "full_attention"] * 2,
+        "num_hidden_layers": 4,
+        "hidden_size_per_layer_input": 8,
+        "vocab_size_per_layer_input": 64,
+        "laurel_rank": 4,
+    },
+}
+"""More architectures with attention alone: the config's class and its arguments."""
+
+_ENCODER = {**SMALL, "max_position_embeddings": 64}
+ENCODERS: dict[str, dict[str, Any]] = {
+    "BertConfig": _ENCODER,
+    "NystromformerConfig": {**_ENCODER, "num_landmarks": 4, "segment_means_seq_len": 40},
+}

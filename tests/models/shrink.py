@@ -41,7 +41,7 @@ RULES: tuple[tuple[str, int], ...] = (
     (r"(num_)?experts_per_tok(en)?|moe_topk|num_experts_per_tok|top_k_experts", 2),
     (r"(num_|n_)shared_experts|n_group|topk_group|first_k_dense_replace", 1),
     (r"sliding_window(_size)?|attention_window(_size)?|local_attention\w*|window_size", 4),
-    (r"attention_chunk_size|local_radius|global_block_size", 4),
+    (r"attention_chunk_size|local_radius|global_block_size|index_topk", 4),
     (r"\w*max\w*_position_embeddings|n_positions|n_ctx|max_seq_len|context_length", 96),
     (r"max_(source|target)_positions", 96),
     (r"rotary_dim", 4),
@@ -90,6 +90,8 @@ def model_class(task: str, model_type: str) -> Any:
 
 def build(task: str, model_type: str, **changes: Any) -> Any:
     """A tiny random model of this type for this task, in eval mode."""
+    if model_type == "reformer":  # two forms under one name
+        changes = {"is_decoder": task == "CAUSAL_LM"} | changes
     config, made = shrink(model_type, **changes), model_class(task, model_type)
     for part in ("text_config", "decoder"):  # of a composite config, what the class is made of
         if part in config.sub_configs and made.config_class is config.sub_configs[part]:

@@ -61,5 +61,24 @@ EXCEPTIONS: dict[str, dict[str, Any]] = {
     | {"num_key_value_heads": 4, "use_mamba_kernels": False},
     "zamba2": {"num_hidden_layers": 4, "layers_block_type": ["linear_attention", "hybrid"] * 2}
     | {"attention_hidden_size": 64, "attention_head_dim": 16, "num_query_groups": 4}
-    | {"num_key_value_heads": 4, "use_mamba_kernels": False, "hybrid_layer_ids": [1, 3]},
+    | {"num_key_value_heads": 4, "use_mamba_kernels": False, "hybrid_layer_ids": [1, 3]}
+    | {"n_mamba_heads": 8, "mamba_headdim": 8},
+    "deepseek_v2": {"num_experts_per_tok": 2},
+    "ernie4_5_moe": {"moe_k": 2},
+    "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1, "num_experts": 2}
+    | {"num_hidden_layers": 4, "use_mamba_kernels": False, "mamba_dt_rank": 4},
+    "levit": {"image_size": 64, "hidden_sizes": [32, 48, 64], "depths": [1, 1, 1]}
+    | {"down_ops": [["Subsample", 16, 2, 4, 2, 2], ["Subsample", 16, 3, 4, 2, 2]]}
+    | {"num_attention_heads": [2, 3, 4]},
+    "longcat_flash": {"head_dim": 8, "qk_head_dim": 16},
+    "mobilebert": {"true_hidden_size": 16, "intra_bottleneck_size": 16},
+    "mobilevitv2": {"image_size": 128},
+    "recurrent_gemma": {
+        "num_hidden_layers": 3,
+        "block_types": ["recurrent", "recurrent", "attention"],
+    },
+    "siglip2_vision_model": {"num_patches": 16},
+    "xmod": {"default_language": "en_XX"},
+    "xlstm": {"chunk_size": 16},
+    "bailing_hybrid": {"head_dim": 8, "qk_head_dim": 16},
 }

@@ -30,6 +30,7 @@ SCORES = ("fsmt", "prophetnet", "squeezebert")  # from before the softmax
 SINKS_LEFT_OUT = ("granite_swa", "granitemoe_swa")  # normalised without the sink's share
 FIELDS = {
     "self": "attentions",
+    "pass 2": "attentions",
     "encoder": "encoder_attentions",
     "decoder": "decoder_attentions",
     "cross": "cross_attentions",
@@ -123,14 +124,24 @@ def difference(loaded: LoadedModel, inputs: Any, capture: av.Capture) -> tuple[f
     from attnviz.models.own_code.returned import flat
 
     model = loaded.model
+    if model.config.model_type == "falcon":
+        # Asked for attentions, its fused class forgets the causal mask; its eager class does not.
+        state = model.state_dict()
+        model = type(model)._from_config(model.config, attn_implementation="eager").eval()
+        model.load_state_dict(state)
     with running(model, "eager" if reachable(model) else None):
-        outputs = model(**inputs, output_attentions=True, return_dict=True)
+        extra = {"output_attentions": True, "return_dict": True}
+        if "use_cache" in inspect.signature(model.forward).parameters:
+            extra["use_cache"] = False  # FSMT masks the future only without a cache
+        outputs = model(**inputs, **extra)
     largest, compared = 0.0, 0
     for group in capture.groups:
         part = capture.of(group)
-        own = getattr(outputs, FIELDS.get(group, "none"), None) or ()
+        own = getattr(outputs, FIELDS.get(group, "none"), ())
         own = [one for one in flat(own) if one is not None]
         numbers = [layer.index for layer in part.captured]
+        if model.config.model_type == "dory":  # layers 1 and 2 of 4 run twice, in between
+            own = [own[at] for at in ((0, 1, 2, 5) if group == "self" else (3, 4))]
         if len(own) != len(numbers):
             own = [one for index, one in enumerate(own) if index in numbers]
         for layer, maps in zip(part.captured, own, strict=False):

@@ -183,17 +183,18 @@ def test_layers_keep_their_true_numbers_beside_other_mixers() -> None:
     model = build(config)
     capture = av.capture(model, TEXT)
     assert [(layer.index, layer.kind, layer.captured) for layer in capture.layers] == [
-        (0, "state_space", False),
+        (0, "state_space", True),
         (1, "full", True),
-        (2, "state_space", False),
+        (2, "state_space", True),
         (3, "full", True),
     ]
     maps = [m for m in eager(model, capture.token_ids).attentions if m is not None]
     np.testing.assert_allclose(capture.weights(3, 2), maps[1][0, 2].numpy(), atol=1e-5)
     assert capture.overview().shape[0] == 2
     assert sorted(set(capture.metrics()["layer"])) == [1, 3]
-    with pytest.raises(ModelError, match="Layer 2 has no attention map: it is a state-space"):
-        capture.weights(2, 0)
+    assert [layer.index for layer in capture.captured] == [1, 3]
+    with pytest.raises(ModelError, match="Layer 2 has no attention map: it has an effective map"):
+        capture.blocked(2)
 
 
 def test_a_layer_with_two_mixers_is_listed_twice() -> None:
@@ -213,7 +214,7 @@ def test_a_layer_with_two_mixers_is_listed_twice() -> None:
 
 
 def test_a_model_without_attention_is_refused_in_words() -> None:
-    model = build(hf.MambaConfig(vocab_size=64, hidden_size=32, state_size=8, num_hidden_layers=2))
+    model = build(hf.RwkvConfig(vocab_size=64, hidden_size=32, num_hidden_layers=2))
     with pytest.raises(ModelError, match=r"choose (another|a) model"):
         av.capture(model, TEXT)
 

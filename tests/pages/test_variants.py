@@ -140,3 +140,55 @@ def test_a_changed_control_is_answered_quickly_at_64_tokens(name: str) -> None:
         app.number_input(key="seed").set_value(seed).run()
         taken.append(time.perf_counter() - begun)
     assert min(taken) < 0.3, taken
+
+
+@pytest.mark.parametrize("name", ["shifted_window", "object_query"])
+def test_a_variant_made_for_pictures_begins_with_one(name: str) -> None:
+    app = open_page(variant=name, tab="code", row="3", col="0")
+    words = texts(app)
+    assert "8 × 8 patches of 32 × 32 pixels" in words
+    assert "av.image_inputs(av.pictures.shapes(seed=0), patch=32" in app.code[0].value
+    assert ("object query 4, head 0" if name == "object_query" else "r0c3, head 0") in words
+    assert not [box for box in app.selectbox if box.key == "mask" and "causal" in box.options]
+    app.segmented_control(key="grid_input").set_value("text").run()
+    assert "patches of" not in texts(app)
+    assert not app.exception
+
+
+def test_any_variant_takes_a_picture_and_an_uploaded_one_is_kept() -> None:
+    app = open_page(variant="linear", input="picture", patches="4")
+    assert any("Upload a PNG or JPEG" in text.value for text in app.text)
+    pixels = np.random.default_rng(0).integers(0, 256, (128, 256, 3), dtype=np.uint8)
+    app.session_state["own_picture"] = ("a", pixels)
+    app.run()
+    assert "2 × 4 patches of 64 × 64 pixels" in texts(app)
+    app.selectbox(key="variant").set_value("object_query").run()
+    app.segmented_control(key="grid_input").set_value("picture").run()
+    assert "2 × 4 patches of 64 × 64 pixels" in texts(app)
+
+
+def test_maps_of_channels_are_not_called_heads() -> None:
+    app = open_page(variant="hyena", tab="steps", head="2", layer="0")
+    header, arrays = unpack(app.get("bidi_component")[0].proto.bytes)
+    assert header["grid"]["word"] == "channel"
+    assert "channel" in header["alt"]
+    assert "head" not in header["panels"][0]["title"]
+    assert "Every step of channel 2" in texts(app)
+    steps, numbers = unpack(app.get("bidi_component")[1].proto.bytes)
+    (drawn,) = [numbers[one["values"]] for one in steps["panels"] if one["id"] == "weights"]
+    stack = arrays[header["grid"]["stack"]].reshape(-1, *drawn.shape)
+    assert np.array_equal(drawn, stack[2])
+    header, _ = unpack(open_page(variant="linear").get("bidi_component")[0].proto.bytes)
+    assert header["grid"]["word"] == "head"
+
+
+def test_the_kernel_of_multi_token_attention_can_be_typed() -> None:
+    app = open_page(variant="multi_token", tab="code", blend="0 0 0; 0 1 0")
+    assert "parameters={'kernel_before': [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]}" in app.code[0].value
+    header, arrays = unpack(app.get("bidi_component")[0].proto.bytes)
+    names: dict = {"head": 0}
+    exec(compile(header["snippet"], "snippet", "exec"), names)
+    shown = arrays[header["panels"][0]["values"]]
+    assert np.array_equal(shown, names["trace"].weights[0, 0].numpy())
+    app.text_input(key="blend").set_value("1 2; 3").run()
+    assert any("rows of one length" in text.value for text in app.text)

@@ -31,8 +31,10 @@ CROSS_MASKS = {
     "prefix or window": masks.prefix(1) | masks.sliding_window(2),
 }
 
-NEVER_CAUSAL = ("linformer",)
+NEVER_CAUSAL = ("linformer", "object_query")
 """Variants in which every query sees every token, whatever is asked for."""
+OWN_QUERIES = {"object_query": 6}
+"""Variants that ask by queries of their own, and how many unless told."""
 CAUSAL_BY_ITSELF = (*RECURRENT, "hyena")
 """Variants that take no mask: they hold what came before and nothing else."""
 

@@ -20,6 +20,7 @@ OTHERS = (
     "sparse_topk",
     "linformer",
     "shifted_window",
+    "object_query",
 )
 
 

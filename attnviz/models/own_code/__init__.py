@@ -9,9 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from attnviz.models.own_code.bands import banded
+from attnviz.models.own_code.blocks import block_sparse, neighbours
+from attnviz.models.own_code.global_local import global_local
 from attnviz.models.own_code.returned import Found, returned
+from attnviz.models.own_code.windows import windowed
 
-FAMILIES: dict[str, Callable[..., list[Found]]] = {}
+FAMILIES: dict[str, Callable[..., list[Found]]] = {
+    "big_bird": block_sparse,
+    "bigbird_pegasus": block_sparse,
+    "donut-swin": windowed,
+    "led": banded,
+    "longformer": banded,
+    "longt5": neighbours,
+    "pegasus_x": global_local,
+    "swin": windowed,
+    "swinv2": windowed,
+}
 
 
 def found_maps(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Found]:
@@ -19,5 +33,5 @@ def found_maps(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Foun
 
     Raises ModelError where there are none.
     """
-    family = FAMILIES.get(model.runs.config.model_type, returned)
+    family = FAMILIES.get(model.model.config.model_type, returned)
     return family(model, prepared, outputs, heard)

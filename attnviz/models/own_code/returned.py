@@ -49,7 +49,7 @@ def returned(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Found]
 
 def maps_of(outputs: Any, title: str) -> Iterator[Found]:
     for field, group in FIELDS.items():
-        for index, maps in enumerate(flat(getattr(outputs, field, None))):
+        for index, maps in enumerate(flat(getattr(outputs, field, ()))):
             if maps is None:
                 continue
             if not is_map(maps):
@@ -63,8 +63,8 @@ def maps_of(outputs: Any, title: str) -> Iterator[Found]:
 def flat(value: Any) -> list[Tensor | None]:
     """The tensors of a tuple, or of tuples in a tuple (stages of layers), in order."""
     if value is None or isinstance(value, Tensor):
-        return [value] if isinstance(value, Tensor) else []
-    return [tensor for part in value for tensor in (flat(part) if part is not None else [None])]
+        return [value]
+    return [one for part in value for one in flat(part)] if isinstance(value, (tuple, list)) else []
 
 
 def is_map(maps: Tensor) -> bool:

@@ -1,0 +1,262 @@
+"""A run on a picture's patches -> one query's weights laid over the picture, and Swin's windows."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from PIL import Image
+
+import attnviz as av
+from attnviz.figures import palette
+from attnviz.figures.maps import blocked, map_word
+from attnviz.figures.vega import Spec, legible, number, tip
+from attnviz.variants.shifted_window import windows_of
+
+WIDTH = 320
+"""CSS pixels of a drawn picture: two of them beside each other, or one on a phone."""
+_LINE = "#5c5c5c"
+_MARK = palette.ACCENTS["highlight"][0]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The pixels (height, width, 3) that were cut into rows x columns patches."""
+
+    pixels: np.ndarray
+    grid: tuple[int, int]
+    patch: int
+
+    @property
+    def cut(self) -> np.ndarray:
+        """What the patches hold; what was left over is gone."""
+        rows, columns = self.grid
+        return self.pixels[: rows * self.patch, : columns * self.patch]
+
+
+def weights_over_picture(
+    trace: av.Trace, view: View, *, head: int, query: int, dark: bool = False
+) -> Spec:
+    """The picture in grey under a square for each patch, coloured by its weight for the query."""
+    weights = trace.weights[0, head, query].detach().double()
+    hidden = _hidden(trace, head, query)
+    names = trace.key_tokens
+    squares = [
+        _square(view, patch) | {"weight": float(weight), "patch": names[patch]}
+        for patch, weight in enumerate(weights)
+        if not hidden[patch]
+    ]
+    hatch = [_square(view, patch) for patch in np.flatnonzero(hidden).tolist()]
+    most = float(weights.abs().max()) or 1.0
+    signed = trace.weights_kind == "effective"
+    table = palette.diverging(dark) if signed else palette.sequential(dark)
+    colours = [f"#{bytes(colour.tolist()).hex()}" for colour in table[:: len(table) // 16]]
+    scale = {"domain": [-most if signed else 0, most], "range": colours, "interpolate": "rgb"}
+    said = "signed weight" if signed else "weight"
+    grey = np.asarray(Image.fromarray(view.cut).convert("L").convert("RGB"))
+    layers = [
+        *_picture(),
+        {
+            "data": {"name": "squares"},
+            "mark": {"type": "rect", "opacity": 0.8},
+            "encoding": _sides()
+            | {
+                "color": number("weight", said, scale=scale, legend={"orient": "bottom"}),
+                "tooltip": [tip("patch", "Patch"), tip("weight", said.capitalize(), ".4f")],
+            },
+        },
+        {
+            "data": {"name": "hatch"},
+            "mark": {"type": "rule", "stroke": _LINE, "opacity": 0.8},
+            "encoding": _sides(),
+        },
+        *_outlined(),
+    ]
+    data = {
+        "picture": _pixels(grey, view.grid),
+        "squares": squares,
+        "hatch": hatch,
+        "asking": _asking(trace, view, query),
+    }
+    return _chart("Where it looks", layers, data, view.grid, dark)
+
+
+def patches_of_picture(trace: av.Trace, view: View, *, query: int, dark: bool = False) -> Spec:
+    """The picture with its patches, thicker lines round Swin's windows, and the query's patch."""
+    near = _windows(trace, view.grid)
+    data = {
+        "picture": _pixels(view.cut, view.grid),
+        "thin": _lines(np.ones((2, *view.grid), bool), view.grid),
+        "thick": [] if near is None else _lines(~near, view.grid),
+        "asking": _asking(trace, view, query),
+    }
+    layers = [*_picture(), _ruled("thin", 0.5), _ruled("thick", 3), *_outlined()]
+    return _chart("The picture in patches", layers, data, view.grid, dark)
+
+
+def rolled_picture(trace: av.Trace, view: View, *, query: int, dark: bool = False) -> Spec | None:
+    """As Swin computes shifted windows: all rolled by half a window, and what is kept apart.
+
+    Dashed lines run inside windows, between patches that only the rolling made neighbours. None
+    where nothing is shifted.
+    """
+    if trace.options.get("shift") != "half":
+        return None
+    window, patch = trace.dimensions["window"], view.patch
+    reach = [min(window, size) for size in view.grid]
+    shift = [M // 2 if size > M else 0 for M, size in zip(reach, view.grid, strict=True)]
+    if shift == [0, 0]:
+        return None
+    rows, columns = (-(-size // M) * M for size, M in zip(view.grid, reach, strict=True))
+    padded = (rows, columns)
+    canvas = np.full((padded[0] * patch, padded[1] * patch, 3), 128, np.uint8)
+    canvas[: view.cut.shape[0], : view.cut.shape[1]] = view.cut
+    moved = np.roll(canvas, (-shift[0] * patch, -shift[1] * patch), (0, 1))
+    # The wrapped part of an axis is its last `shift` places.
+    ends = [size - s for size, s in zip(padded, shift, strict=True)]
+    cyclic = np.zeros((2, *padded), bool)
+    cyclic[0, :, ends[1] - 1] = shift[1] > 0
+    cyclic[1, ends[0] - 1, :] = shift[0] > 0
+    thick = np.zeros((2, *padded), bool)
+    thick[0, :, reach[1] - 1 :: reach[1]] = True
+    thick[1, reach[0] - 1 :: reach[0], :] = True
+    row, column = divmod(query, view.grid[1])
+    place = ((row - shift[0]) % padded[0], (column - shift[1]) % padded[1])
+    layers = [*_picture(), _ruled("thick", 3), _ruled("cyclic", 2, dash=[6, 4]), *_outlined()]
+    data = {
+        "picture": _pixels(moved, padded),
+        "thick": _lines(thick, padded),
+        "cyclic": _lines(cyclic, padded),
+        "asking": [_at(*place)],
+    }
+    return _chart("Rolled, as Swin computes it", layers, data, padded, dark)
+
+
+def _hidden(trace: av.Trace, head: int, query: int) -> Bool[np.ndarray, " keys"]:
+    if "masked" in trace.names:
+        return (trace["masked"].tensor[0, head, query] == -torch.inf).cpu().numpy()
+    mask = blocked(trace)
+    return np.zeros(len(trace.key_tokens), bool) if mask is None else mask[query]
+
+
+def _windows(trace: av.Trace, grid: tuple[int, int]) -> Bool[np.ndarray, "2 rows columns"] | None:
+    """Whether a patch is in one window with its right, and with its lower neighbour."""
+    if trace.variant != "shifted_window":
+        return None
+    window, shifted = trace.dimensions["window"], trace.options["shift"] == "half"
+    down, along = (windows_of(size, window, shifted).numpy() for size in grid)
+    near = np.ones((2, *grid), bool)
+    near[0, :, :-1] = (along[1:] == along[:-1])[None]
+    near[1, :-1] = (down[1:] == down[:-1])[:, None]
+    return near
+
+
+def _lines(
+    drawn: Bool[np.ndarray, "2 rows columns"], grid: tuple[int, int]
+) -> list[dict[str, float]]:
+    """The right and lower sides of patches, joined to one line where they follow each other."""
+    lines = []
+    for column in range(grid[1] - 1):
+        for top, end in _runs(drawn[0, :, column]):
+            lines.append({"x": column + 1, "x2": column + 1, "y": top, "y2": end})
+    for row in range(grid[0] - 1):
+        for left, end in _runs(drawn[1, row]):
+            lines.append({"x": left, "x2": end, "y": row + 1, "y2": row + 1})
+    return lines
+
+
+def _runs(marked: Bool[np.ndarray, " places"]) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], marked, [False]])))
+    return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
+
+
+def _asking(trace: av.Trace, view: View, query: int) -> list[dict[str, float]]:
+    """The query's own patch; object queries have none."""
+    if av.variants.find(trace.variant).own_queries:
+        return []
+    return [_square(view, query)]
+
+
+def _square(view: View, patch: int) -> dict[str, Any]:
+    return _at(*divmod(patch, view.grid[1]))
+
+
+def _at(row: int, column: int) -> dict[str, Any]:
+    return {"x": column, "y": row, "x2": column + 1, "y2": row + 1}
+
+
+def _sides() -> Spec:
+    return {"x": number("x"), "y": number("y"), "x2": {"field": "x2"}, "y2": {"field": "y2"}}
+
+
+def _picture() -> list[Spec]:
+    drawn = {"type": "image", "aspect": False}
+    return [
+        {
+            "data": {"name": "picture"},
+            "mark": drawn,
+            "encoding": _sides() | {"url": {"field": "url", "type": "nominal"}},
+        }
+    ]
+
+
+def _ruled(data: str, width: float, dash: list[int] | None = None) -> Spec:
+    """Light under dark, so that it is seen on any picture."""
+    lines = [
+        {"type": "rule", "stroke": "#ffffff", "strokeWidth": width + 1.5, "opacity": 0.8},
+        {"type": "rule", "stroke": "#111111", "strokeWidth": width},
+    ]
+    if dash:
+        lines[1]["strokeDash"] = dash
+    return {"data": {"name": data}, "encoding": _sides(), "layer": [{"mark": m} for m in lines]}
+
+
+def _outlined() -> list[Spec]:
+    mark = {"type": "rect", "filled": False, "stroke": _MARK, "strokeWidth": 4}
+    return [{"data": {"name": "asking"}, "mark": mark, "encoding": _sides()}]
+
+
+def _pixels(pixels: np.ndarray, grid: tuple[int, int]) -> list[dict[str, Any]]:
+    out = BytesIO()
+    Image.fromarray(pixels).save(out, "PNG")
+    url = "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()
+    return [{"url": url, "x": 0, "y": 0, "x2": grid[1], "y2": grid[0]}]
+
+
+def _chart(
+    title: str, layers: list[Spec], data: dict[str, list], grid: tuple[int, int], dark: bool
+) -> Spec:
+    rows, columns = grid
+    bare = {"axis": None}
+    for layer in layers:
+        encoding = layer["encoding"]
+        encoding["x"] |= bare | {"scale": {"domain": [0, columns], "nice": False}}
+        encoding["y"] |= bare | {"scale": {"domain": [0, rows], "nice": False, "reverse": True}}
+    side = WIDTH / max(grid)
+    chart = {
+        "title": title,
+        "autosize": "pad",  # what stands round the picture takes nothing of it: patches are square
+        "width": round(columns * side),
+        "height": round(rows * side),
+        "layer": layers,
+        "datasets": data,
+    }
+    return legible(chart, dark=dark)
+
+
+def in_words(trace: av.Trace, view: View, *, head: int, query: int) -> str:
+    """What the weights of the query add up to and where the largest lies."""
+    weights: Float[torch.Tensor, " keys"] = trace.weights[0, head, query].double()
+    place = int(weights.abs().argmax())
+    rows, columns = view.grid
+    return (
+        f"{trace.query_tokens[query]}, {map_word(trace)} {head}: the largest weight, "
+        f"{float(weights[place]):.4f}, is on {trace.key_tokens[place]} (row and column of the "
+        f"patch, counted from 0). {rows} × {columns} patches of {view.patch} × {view.patch} "
+        f"pixels; their weights add up to {float(weights.sum()):.3g}."
+    )
