@@ -52,7 +52,7 @@ def head_logits(model: LoadedModel, text: str, token_id: int | None = None) -> H
     Raises ModelError for a model whose last norm or residual stream is of another make.
     """
     places = outlets(model)
-    head: Any = model.runs.get_output_embeddings() if model.kind == "decoder" else None
+    head: Any = model.model.get_output_embeddings() if model.kind == "decoder" else None
     norm = _last_norm(model)
     if head is None or norm is None:
         raise ModelError(
@@ -64,7 +64,7 @@ def head_logits(model: LoadedModel, text: str, token_id: int | None = None) -> H
     def watch(_: nn.Module, inputs: tuple[Any, ...]) -> None:
         seen["stream"] = inputs[0].detach()[0, -1]
 
-    with model.lock, running(model.runs, implementation(model)):
+    with model.lock, running(model.model, implementation(model)):
         handle = norm.register_forward_pre_hook(watch)
         try:
             with reading(places) as kept:
@@ -95,7 +95,7 @@ def head_logits(model: LoadedModel, text: str, token_id: int | None = None) -> H
 
 def _last_norm(model: LoadedModel) -> nn.Module | None:
     """The norm that the output layer reads, outside of every layer."""
-    body = getattr(model.runs, getattr(model.runs, "base_model_prefix", ""), model.runs)
+    body = getattr(model.model, getattr(model.model, "base_model_prefix", ""), model.model)
     for name in ("norm", "ln_f", "final_layer_norm", "final_layernorm"):
         for holder in (body, getattr(body, "decoder", None)):
             norm = getattr(holder, name, None)

@@ -58,7 +58,7 @@ def depth_of(model: LoadedModel, places: Sequence[Outlet]) -> Depth | None:
         return None
     lists = {
         name: module
-        for name, module in model.runs.named_modules()
+        for name, module in model.model.named_modules()
         if isinstance(module, nn.ModuleList)
         and all(place.name.startswith(f"{name}.{place.layer}.") for place in places)
     }

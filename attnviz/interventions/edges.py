@@ -34,7 +34,7 @@ class Hider:
                 "to hide."
             )
         self._edits = edits
-        self._names = {module: name for name, module in model.runs.named_modules()}
+        self._names = {module: name for name, module in model.model.named_modules()}
 
     def attend(
         self,
@@ -73,12 +73,12 @@ def hiding(model: LoadedModel, edits: Sequence[Edit]) -> Iterator[None]:
     if not own:
         yield
         return
-    if not reachable(model.runs):
+    if not reachable(model.model):
         raise ModelError(
             f"{model.title} computes attention in code of its own, where single pairs cannot be "
             "hidden; remove heads instead, or choose another model."
         )
-    with listening(model.runs, Hider(model, own)):
+    with listening(model.model, Hider(model, own)):
         yield
 
 

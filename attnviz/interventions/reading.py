@@ -56,7 +56,7 @@ def prepared_of(model: LoadedModel, text: str, target: str | None = None) -> Pre
 
 def read(model: LoadedModel, prepared: Prepared) -> Reading:
     """Run once. Hold the model's lock and a context that sets eval and no-grad."""
-    outputs = model.runs(**accepted(model, prepared.inputs))
+    outputs = model.model(**accepted(model, prepared.inputs))
     axis = prepared.axes.get("target") or prepared.axes["self"]
     name = "decoder_input_ids" if "decoder_input_ids" in prepared.inputs else "input_ids"
     ids = prepared.inputs[name][0].cpu()
@@ -68,7 +68,7 @@ def read(model: LoadedModel, prepared: Prepared) -> Reading:
 
 def accepted(model: LoadedModel, inputs: dict[str, Any]) -> dict[str, Any]:
     """The inputs that this model's forward knows, and no cache."""
-    known = inspect.signature(model.runs.forward).parameters
+    known = inspect.signature(model.model.forward).parameters
     anything = any(p.kind is p.VAR_KEYWORD for p in known.values())
     wanted = dict(inputs) | {"use_cache": False, "return_dict": True}
     return {k: v for k, v in wanted.items() if k in known or (anything and k in ("use_cache",))}

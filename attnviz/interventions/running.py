@@ -106,14 +106,14 @@ def intervene(
         raise AttnvizError(f"At most {MOST_EDITS:,} edits hold at once, not {len(edits):,}.")
     with model.lock:
         prepared = prepared_of(model, text, target)
-        with running(model.runs, implementation(model)):
+        with running(model.model, implementation(model)):
             report(0.1, "Reading the text as it is")
             before = read(model, prepared)
             report(0.4, "Reading the texts that heads are patched from")
             others = _others(model, edits)
         report(0.6, "Reading the text with the changes")
         changes = changes_of(model, edits, others)
-        with running(model.runs, implementation(model)), hiding(model, edits), changing(changes):
+        with running(model.model, implementation(model)), hiding(model, edits), changing(changes):
             after = read(model, prepared)
     report(1.0, "Done")
     return Intervention(model, tuple(edits), before, after)
@@ -131,4 +131,4 @@ def _others(model: LoadedModel, edits: Sequence[Edit]) -> dict[str, dict[str, Te
 
 def implementation(model: LoadedModel) -> str | None:
     """SDPA where the model has it, so that both readings take the same path."""
-    return "sdpa" if reachable(model.runs) and model.runs._supports_sdpa else None
+    return "sdpa" if reachable(model.model) and model.model._supports_sdpa else None

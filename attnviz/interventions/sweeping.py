@@ -81,7 +81,7 @@ def sweep(
     """
     report = progress or silent
     places = outlets(model)
-    with model.lock, running(model.runs, implementation(model)):
+    with model.lock, running(model.model, implementation(model)):
         prepared = prepared_of(model, text)
         depth = depth_of(model, places)
         report(0.0, "Reading the text as it is")
@@ -147,4 +147,4 @@ def _logits(model: LoadedModel, inputs: dict[str, Tensor], batch: int) -> Tensor
         for name, tensor in inputs.items()
     }
     with torch.no_grad():
-        return model.runs(**accepted(model, many)).logits.float().cpu()
+        return model.model(**accepted(model, many)).logits.float().cpu()
