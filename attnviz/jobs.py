@@ -20,7 +20,13 @@ from cachetools import LRUCache
 
 from attnviz.errors import Cancelled
 
-Progress = Callable[[float, str], None]
+
+@runtime_checkable
+class Progress(Protocol):
+    """How far a job is: a fraction, words, and what can be shown already, if anything."""
+
+    def __call__(self, fraction: float, text: str, so_far: Any = None) -> None: ...
+
 
 ABANDONED_AFTER = 1.5
 """Seconds without anybody waiting before a run stops: long enough for a rerun to come back.
@@ -44,13 +50,16 @@ class Ticket:
     def __init__(self) -> None:
         self.fraction = 0.0
         self.text = "Waiting for its turn"
+        self.so_far: Any = None
         self.future: Future[Any] = Future()
         self._waiters = 0
         self._left_at = time.monotonic()
 
-    def progress(self, fraction: float, text: str) -> None:
+    def progress(self, fraction: float, text: str, so_far: Any = None) -> None:
         """Called by the work, often; raises Cancelled when the result is no longer wanted."""
         self.fraction, self.text = min(max(fraction, 0.0), 1.0), text
+        if so_far is not None:
+            self.so_far = so_far
         if self._waiters == 0 and time.monotonic() - self._left_at > ABANDONED_AFTER:
             raise Cancelled
 
@@ -124,6 +133,8 @@ class CaptureJob:
 
     model: str  # a catalog name, a Hub id or a local folder
     text: str
+    dtype: str = "auto"  # or float32, bfloat16, float16
+    device: str = "auto"  # where ATTNVIZ_DEVICE says, or cpu, cuda, mps
 
     def run(self, progress: Progress) -> Any:
         """Return the attnviz.models.Capture."""
@@ -132,9 +143,14 @@ class CaptureJob:
         from attnviz.models.loading import check_visitor_model
 
         check_visitor_model(self.model)
-        model = get_model(self.model, progress=_part(progress, 0.1, 0.6))
+        model = get_model(
+            self.model,
+            dtype=None if self.dtype == "auto" else self.dtype,
+            device=None if self.device == "auto" else self.device,
+            progress=_part(progress, 0.1, 0.6),
+        )
         return capture(model, self.text, progress=_part(progress, 0.6, 1.0))
 
 
-def _part(progress: Progress, start: float, end: float) -> Progress:
+def _part(progress: Progress, start: float, end: float) -> Callable[[float, str], None]:
     return lambda fraction, text: progress(start + (end - start) * fraction, text)

@@ -37,6 +37,8 @@ class Generation:
     prompt: tuple[str, ...]  # tokens on screen
     ids: tuple[int, ...]  # the prompt's and those written
     steps: tuple[Step, ...]
+    kv_heads: int
+    text: str  # the prompt and what was written
     maps: Float32[np.ndarray, "layers heads queries keys"] = field(repr=False)
 
     @property
@@ -64,7 +66,8 @@ def generate(
     count = whole("new_tokens", new_tokens)
     tokens = read(model, text, count)
     ids, rows, stitched = list(tokens.ids), Rows(), Stitched(len(tokens.ids) + count)
-    so_far = Generation(tokens.labels, tokens.ids, (), np.zeros((0, 0, 0, 0), np.float32))
+    no_map = np.zeros((0, 0, 0, 0), np.float32)
+    so_far = Generation(tokens.labels, tokens.ids, (), model.n_kv_heads, text, no_map)
     cache, fed = None, list(tokens.ids)
     for number in range(1, count + 1):
         with turn(model, progress, rows):
@@ -90,9 +93,19 @@ def generate(
         )
         ids.append(token)
         fed = [token]
-        so_far = replace(so_far, ids=tuple(ids), steps=(*so_far.steps, written), maps=stitched.maps)
+        so_far = replace(
+            so_far,
+            ids=tuple(ids),
+            text=_text(model, text, ids[len(tokens.ids) :]),
+            steps=(*so_far.steps, written),
+            maps=stitched.maps,
+        )
         progress(number / count, f"Token {number} of {count}", so_far)
     return so_far
+
+
+def _text(model: LoadedModel, prompt: str, written: Sequence[int]) -> str:
+    return prompt + model.tokenizer.decode(written, clean_up_tokenization_spaces=False)
 
 
 def _label(model: LoadedModel, token: int) -> str:

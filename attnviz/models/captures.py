@@ -96,6 +96,11 @@ class Capture:
         return tuple(layer for layer in self.layers if layer.captured and not layer.effective)
 
     @property
+    def signed(self) -> bool:
+        """These are softmax weights."""
+        return False
+
+    @property
     def effective(self) -> EffectiveMaps | None:
         """The linear and state-space layers, to be read like a capture; None: there are none."""
         if not self.mixers:
@@ -105,6 +110,7 @@ class Capture:
             text=self.text,
             tokens=self.tokens,
             token_details=self.token_details,
+            token_ids=self.token_ids,
             special=self.special,
             records=self.mixers,
         )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from attnviz.metrics.heads import key_gaps, mean_rows, row_metrics
+from attnviz.metrics.heads import mean_rows, row_metrics
 from attnviz.models.layer import Layer
 from attnviz.models.layers import LayerRecord, of_heads
 from attnviz.models.mask_rule import MaskRule
@@ -39,6 +39,12 @@ class KeptMap(LayerRecord):
         w = self.maps[heads, rows, cols]
         blocked = self.blocked(rows, cols)
         return w if blocked is None else w.masked_fill(of_heads(blocked, heads), 0.0)
+
+    def pairs(
+        self, rows: Int[Tensor, " pairs"], cols: Int[Tensor, " pairs"]
+    ) -> Float[Tensor, "heads pairs"]:
+        w, allowed = self.maps[:, rows, cols], self.rule.of_pairs(rows, cols)
+        return w if allowed is None else w.masked_fill(~allowed, 0.0)
 
     def to(self, device: torch.device | str) -> LayerRecord:
         return replace(self, maps=self.maps.to(device))
@@ -73,7 +79,6 @@ def summarised(record: KeptMap, size: int) -> Streamed:
     for rows in blocks(n_queries, ROWS):
         p = record.weights(slice(None), rows, slice(None))
         overview.index_add_(1, bins_q[rows], p @ pool)
-        gaps = key_gaps(rows, slice(0, n_keys)).to(p.dtype)
-        numbers.append(row_metrics(p, rows.start, gaps=gaps))
+        numbers.append(row_metrics(p, rows.start))
     overview /= torch.bincount(bins_q)[None, :, None]
     return Streamed(record, overview, mean_rows(torch.cat(numbers, dim=1)), None)

@@ -100,6 +100,12 @@ PAGES = (
         "Every head of a real language model, on your own text.",
     ),
     Entry(
+        "decoding",
+        "Decoding",
+        "keyboard_double_arrow_right",
+        "A real model writes with its cache and without; edit, evict and share what it keeps.",
+    ),
+    Entry(
         "kv_cache",
         "KV cache",
         "memory",
