@@ -48,9 +48,22 @@ def available(place: torch.device | None = None) -> int:
     return int(min(free, settings().memory_gib * GIB))
 
 
-def require(n_bytes: int, what: str, remedy: str, place: torch.device | None = None) -> None:
-    """Raise TooLargeError, a sentence, when so many bytes are not to be had."""
-    free = available() if place is None else available(place)
+def gpus() -> tuple[torch.device, ...]:
+    """All CUDA devices of this machine."""
+    return tuple(torch.device("cuda", number) for number in range(torch.cuda.device_count()))
+
+
+def needs_all_gpus(n_bytes: int, place: torch.device) -> bool:
+    """Whether so many bytes are too much for this GPU and there are others beside it."""
+    return place.type == "cuda" and len(gpus()) > 1 and n_bytes * 1.1 > available(place)
+
+
+def require(n_bytes: int, what: str, remedy: str, *places: torch.device) -> None:
+    """Raise TooLargeError, a sentence, when so many bytes are not to be had.
+
+    places: the devices that share them, the machine's own memory unless given.
+    """
+    free = sum(map(available, places)) if places else available()
     if n_bytes > free:
         raise TooLargeError(
             f"{what} needs about {n_bytes / GIB:.1f} GiB of memory and {free / GIB:.1f} GiB may "

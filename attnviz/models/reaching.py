@@ -48,9 +48,9 @@ def reach(model: LoadedModel, prepared: Prepared, size: int, progress: Progress)
             raw_only=own,
         )
 
-    mixers = MixerRecorder(model.model)
+    heard = recorder()
+    mixers = MixerRecorder(model.model, heard.advance)
     if not own and (mixers or reachable(model.model)):
-        heard = recorder()
         try:
             with listening(model.model, heard), mixers.listening():
                 run = forward(model, prepared)
@@ -59,7 +59,8 @@ def reach(model: LoadedModel, prepared: Prepared, size: int, progress: Progress)
                 return Reached(stacks, mixers, run, _plain_implementation(model, stacks))
         except Unreachable:
             pass  # windows of a picture, for one: below they are put together
-        mixers = MixerRecorder(model.model)
+        heard = recorder()
+        mixers = MixerRecorder(model.model, heard.advance)
     memory.require(
         model.n_layers * max(1, model.n_heads) * prepared.length**2 * 4,
         f"Keeping every map of {model.title} over {prepared.length:,} tokens",
@@ -67,7 +68,6 @@ def reach(model: LoadedModel, prepared: Prepared, size: int, progress: Progress)
     )
     eager, plain = ("eager", "sdpa") if reachable(model.model) else (None, None)
     plain = plain if fused(model.model) else None
-    heard = recorder()
     with running(model.model, eager), watching(model.model, heard), mixers.listening():
         run = forward(model, prepared, attentions=own)
     if heard.calls and not own:

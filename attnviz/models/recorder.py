@@ -81,6 +81,7 @@ class Recorder:
         self._size = overview_size
         self._expected = max(1, expected)
         self._progress = progress
+        self._done = 0
         self._rules: dict[tuple[int, bool, int | None], tuple[Tensor, MaskRule]] = {}
 
     def attend(
@@ -135,9 +136,13 @@ class Recorder:
 
     def _add(self, call: Call) -> None:
         self.calls.append(call)
+        self.advance()
+
+    def advance(self) -> None:
+        """One more layer is done; whoever waits may leave here."""
+        self._done = min(self._done + 1, self._expected)
         if self._progress is not None:
-            done = min(len(self.calls), self._expected)
-            self._progress(done / self._expected, f"Layer {done} of {self._expected}")
+            self._progress(self._done / self._expected, f"Layer {self._done} of {self._expected}")
 
     def _plausible(self, module: nn.Module, maps: Tensor) -> bool:
         """Whether these are this module's heads, and lengths of what it reads."""

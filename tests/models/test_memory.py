@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +39,49 @@ print(json.dumps({
     "estimate": memory.estimate(model, capture.n_tokens),
 }))
 """
+
+
+SWITCH = """
+import gc, json, os, sys
+from pathlib import Path
+import transformers as hf
+from attnviz.models import capture, get_model
+from attnviz.models.loading import _STORE
+from tests.models.tiny import COMMON, TEXT, build
+
+def resident():
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS"))
+
+os.environ["ATTNVIZ_MAX_MODELS"] = "1"
+for name, hidden in (("a", 512), ("b", 640)):
+    large = COMMON | {"hidden_size": hidden, "intermediate_size": 4 * hidden}
+    made = build(hf.LlamaConfig(**large))
+    made.model.save_pretrained(Path(sys.argv[1]) / name)
+    made.tokenizer.save_pretrained(Path(sys.argv[1]) / name)
+del made
+seen = []
+for turn in range(21):
+    for name in "ab":
+        capture(get_model(str(Path(sys.argv[1]) / name)), TEXT, check=False)
+    seen.append(resident())
+print(json.dumps({"seen": seen, "kept": len(_STORE)}))
+"""
+
+
+@pytest.mark.skipif(not LINUX, reason="reads /proc")
+def test_switching_models_twenty_times_gives_their_memory_back(tmp_path: Path) -> None:
+    """A, B, A, B with room for one: 35 and 54 MB of weights, loaded 42 times in all."""
+    done = subprocess.run(
+        [sys.executable, "-c", SWITCH, str(tmp_path)], capture_output=True, text=True, timeout=280
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    got = json.loads(done.stdout.splitlines()[-1])
+    print(got)
+    assert got["kept"] == 1
+    first, *later = got["seen"]
+    assert later[-1] <= 1.05 * first
+    assert max(later) <= 1.1 * first  # and never much above it on the way
 
 
 @pytest.mark.models

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -38,12 +38,16 @@ class Heard:
 
 
 class MixerRecorder:
-    """Listens to a run. Layers that cannot be read are in `refused`, with the reason."""
+    """Listens to a run. Layers that cannot be read are in `refused`, with the reason.
 
-    def __init__(self, model: nn.Module) -> None:
+    advance is called after each layer, and may raise to stop the run.
+    """
+
+    def __init__(self, model: nn.Module, advance: Callable[[], None]) -> None:
         self.calls: list[Heard] = []
         self.refused: dict[int, str] = {}
         self._model = model
+        self._advance = advance
         self._now: list[tuple[int, str]] = []  # the layers being run, innermost last
         self._mixers = {
             module: number
@@ -116,6 +120,7 @@ class MixerRecorder:
         def leave(*_: Any) -> None:
             if LISTENER.get() is self and self._now:
                 self._now.pop()
+                self._advance()
 
         yield module.register_forward_pre_hook(enter)
         yield module.register_forward_hook(leave)
