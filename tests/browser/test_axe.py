@@ -52,6 +52,7 @@ PARTS = [
     "/kv_cache?tab=compare",
     "/kv_cache?tab=fits",
     "/kv_cache?tab=source",
+    "/kv_cache?design=Config&tab=reduction",
     "/kv_cache?tab=lesson",
     "/no_such_page",
 ]
