@@ -37,6 +37,36 @@ def device(name: str | torch.device | None = None) -> torch.device:
     return chosen
 
 
+def present() -> dict[str, str]:
+    """The devices of this machine, and what each is."""
+    devices = {"cpu": f"{torch.get_num_threads()} threads"}
+    for number in range(torch.cuda.device_count()):
+        devices[f"cuda:{number}"] = torch.cuda.get_device_name(number)
+    if torch.backends.mps.is_available():
+        devices["mps"] = "Apple's graphics processor"
+    return devices
+
+
+def absent() -> dict[str, str]:
+    """The kinds of device that are not here, each with a sentence that says why."""
+    missing = {}
+    if not torch.cuda.is_available():
+        built = torch.version.cuda or torch.version.hip
+        missing["cuda"] = (
+            "PyTorch finds no NVIDIA or AMD GPU on this machine."
+            if built
+            else "this PyTorch was built without CUDA or ROCm; install a build that has it."
+        )
+    if not torch.backends.mps.is_available():
+        built = torch.backends.mps.is_built()
+        missing["mps"] = (
+            "macOS does not offer it to this PyTorch."
+            if built
+            else "it needs a Mac of Apple's own."
+        )
+    return missing
+
+
 def dtype_for(place: torch.device, checkpoint: torch.dtype | None = None) -> torch.dtype:
     """float32 on a CPU, where half precision is slow; elsewhere the checkpoint's own format.
 
@@ -47,9 +77,9 @@ def dtype_for(place: torch.device, checkpoint: torch.dtype | None = None) -> tor
     return checkpoint
 
 
-def describe() -> str:
-    """The device of ATTNVIZ_DEVICE in words, for a page: its name, and what makes it that fast."""
-    place = device()
+def describe(name: str | torch.device | None = None) -> str:
+    """A device, or that of ATTNVIZ_DEVICE, in words: its name, and what makes it that fast."""
+    place = device(name)
     if place.type == "cuda":
         return f"{place}, {torch.cuda.get_device_name(place)}"
     if place.type == "cpu":

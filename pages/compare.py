@@ -23,6 +23,7 @@ except AttnvizError as problem:
 
 traces = compared.traces
 explorer(compare_figure(traces, choices.head, compared.code), key="compare")
+page.plain(compare_panels.where(compared))
 kinds = {trace.weights_kind for trace in traces.values()}
 page.caution("random_weights", *(["effective_map"] if "effective" in kinds else []))
 

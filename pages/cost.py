@@ -5,7 +5,7 @@ import streamlit as st
 from attnviz.cost.measure import LENGTHS, CostJob
 from attnviz.errors import AttnvizError
 from attnviz.figures import cost as figures
-from attnviz.ui import controls, cost_panels, page, work
+from attnviz.ui import computing, controls, cost_panels, page, work
 from attnviz.ui.folded import Folded
 
 page.head(
@@ -23,7 +23,8 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         chosen = cost_panels.form_controls(known)
         seed = controls.number("Seed", 0, 9999, key="seed", default=0)
 
-job = CostJob(chosen, cost_panels.lengths_to(longest), n_heads=heads, seed=seed)
+place, kernel = computing.chosen().device, cost_panels.kernel_of(computing.chosen().kernel)
+job = CostJob(chosen, cost_panels.lengths_to(longest), heads, seed, place, kernel)
 try:
     table = work.result_of(job, st.empty())
 except AttnvizError as problem:

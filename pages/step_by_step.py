@@ -25,6 +25,7 @@ chosen = step_panels.explorer_of(trace, run.code)
 with st.bottom, st.container(border=True, key="arithmetic", gap="xsmall"):
     step_panels.arithmetic(trace, chosen)
 st.text(figures.settings_line(trace))
+st.text(run.ran)
 page.caution("random_weights", "not_explanation")
 
 section = controls.section(

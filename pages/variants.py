@@ -36,6 +36,7 @@ chosen = explorer(figure, key="variant_map", selection=chosen)
 selection.keep(chosen, default=(0, 0))
 head = chosen.head or 0
 st.markdown(kind_sentence(trace, head))
+page.plain(made.ran)
 page.caution(*variant_panels.cautions(trace))
 
 section = controls.section(variant_panels.sections_of(variant))

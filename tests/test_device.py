@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attnviz.device import device, dtype_for
+from attnviz.device import absent, device, dtype_for, present
 from attnviz.errors import AttnvizError
 from attnviz.settings import settings
 
@@ -47,3 +47,15 @@ def test_dtype_follows_the_device() -> None:
     assert dtype_for(cuda, torch.bfloat16) is torch.bfloat16
     assert dtype_for(cuda, torch.float32) is torch.float32
     assert dtype_for(cuda) is torch.float32
+
+
+def test_every_kind_of_device_is_here_or_has_a_reason() -> None:
+    here, missing = present(), absent()
+    assert "cpu" in here
+    for name in here:
+        assert device(name).type == name.partition(":")[0]
+    assert {*missing, *(name.partition(":")[0] for name in here)} == {"cpu", "cuda", "mps"}
+    assert all(reason.endswith(".") for reason in missing.values())
+    for kind in missing:
+        with pytest.raises(AttnvizError, match="no device"):
+            device(kind)

@@ -64,10 +64,11 @@ class Form:
         maps = MAPS * length if self.square else 0
         return n_heads * length * 4 * (maps + ROWS * HEAD_DIM)
 
-    def prepare(self, length: int, n_heads: int, seed: int) -> Compute:
+    def prepare(
+        self, length: int, n_heads: int, seed: int, place: torch.device | None = None
+    ) -> Compute:
         """The computation on random inputs of that length: (1, H, T, d), or (1, T, d_model)."""
-        variant = variants.find(self.variant)
-        place, width = device(), n_heads * HEAD_DIM
+        variant, width = variants.find(self.variant), n_heads * HEAD_DIM
         generator = torch.Generator().manual_seed(seed)
         inputs = Inputs(torch.randn(1, length, width, generator=generator))
         heads = {"n_heads": n_heads, "n_kv_heads": max(1, n_heads // 2)}

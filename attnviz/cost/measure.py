@@ -13,6 +13,8 @@ from attnviz.errors import AttnvizError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from attnviz.cost.forms import Form
+
 LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
 MOST_HEADS = 16
 FITTED_FROM = 1024
@@ -33,6 +35,8 @@ class CostJob:
     lengths: tuple[int, ...] = (1024, 2048, 4096, 8192)
     n_heads: int = 1
     seed: int = 0
+    device: str | None = None  # None: the deployment's
+    kernel: str = "sdpa"  # of the fused forms: one of SDPA's by name, else PyTorch chooses
 
     def run(self, progress: Callable[[float, str], None]) -> pd.DataFrame:
         """A row a form and length, in float32.
@@ -50,29 +54,31 @@ class CostJob:
         from attnviz.cost.forms import find
         from attnviz.cost.peak import peak_bytes
         from attnviz.device import describe, device
+        from attnviz.variants.kernels import computing_with
 
-        chosen, place = [find(word) for word in self.forms], device()
+        chosen, place = [find(word) for word in self.forms], device(self.device)
         self._require_room()
+        self._require_kernel()
         points = [(form, length) for form in chosen for length in self.lengths]
         rows: list[dict[str, Any]] = []
         for done, (form, length) in enumerate(points):
             told = partial(progress, done / len(points), f"{form.title}: {length:,} tokens")
             told()
-            with torch.inference_mode():
-                compute = form.prepare(length, self.n_heads, self.seed)
+            with torch.inference_mode(), computing_with(self.kernel):
+                compute = form.prepare(length, self.n_heads, self.seed, place)
                 seconds, cpu_seconds, repeats = _least(compute, place, told)
                 peak = peak_bytes(compute, place)
             rows.append(
                 {
                     "form": form.word,
-                    "title": form.title,
+                    "title": self._title(form),
                     "length": length,
                     "n_heads": self.n_heads,
                     "seconds": seconds,
                     "cpu_seconds": cpu_seconds,
                     "repeats": repeats,
                     "bytes": peak,
-                    "device": describe(),
+                    "device": describe(place),
                 }
             )
         return pd.DataFrame(rows)
@@ -101,8 +107,28 @@ class CostJob:
                 f"{form.title}, at {longest:,} tokens and {self.n_heads} "
                 f"{'head' if self.n_heads == 1 else 'heads'},",
                 "choose shorter lengths or fewer heads, or leave this form out",
-                device(),
+                device(self.device),
             )
+
+    def _require_kernel(self) -> None:
+        """Raise AttnvizError, saying why, where a fused form cannot run with the kernel."""
+        import torch
+
+        from attnviz import variants
+        from attnviz.cost.forms import HEAD_DIM
+        from attnviz.device import device
+        from attnviz.variants import kernels
+
+        if self.kernel in kernels.BACKENDS and any(word.endswith("/sdpa") for word in self.forms):
+            variant, place = variants.find("multi_head"), device(self.device)
+            sizes = (HEAD_DIM, HEAD_DIM)
+            kernels.require(self.kernel, variant, place, torch.float32, sizes, masked=False)
+
+    def _title(self, form: Form) -> str:
+        from attnviz.variants.kernels import BACKENDS
+
+        named = form.kernel == "sdpa" and self.kernel in BACKENDS
+        return f"{form.title} ({self.kernel})" if named else form.title
 
 
 def _least(

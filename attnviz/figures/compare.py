@@ -13,7 +13,7 @@ import attnviz as av
 from attnviz.figures import palette
 from attnviz.figures.axes import key_axis, query_axis
 from attnviz.figures.figure import Figure, Panel
-from attnviz.figures.maps import blocked
+from attnviz.figures.maps import blocked, map_word
 from attnviz.figures.vega import Spec, legible, name, number, tip
 
 _PRINT = "for name, trace in traces.items():\n    print(name, trace.weights)\n"
@@ -33,7 +33,7 @@ def compare_figure(traces: Mapping[str, av.Trace], head: int, code: str = "") ->
     panels = [
         Panel(
             word,
-            _title(word),
+            title_of(word),
             maps[word],
             rows,
             cols,
@@ -53,12 +53,12 @@ def compare_figure(traces: Mapping[str, av.Trace], head: int, code: str = "") ->
             cols,
             scale="signed",
             blocked=_both(blocked(traces[first]), blocked(traces[word])),
-            subtitle=f"{_title(first)} minus {_title(word)}",
+            subtitle=f"{title_of(first)} minus {title_of(word)}",
             value_name="difference",
         )
         for word in others
     ]
-    names = " and ".join(map(_title, traces))
+    names = " and ".join(map(title_of, traces))
     return Figure(
         title=names,
         alt=f"Maps of {names} on the same {len(rows.labels)} tokens, and their differences.",
@@ -78,14 +78,16 @@ def _map(trace: av.Trace, head: int) -> Float32[np.ndarray, "queries keys"]:
 def _head(trace: av.Trace, head: int) -> str:
     heads = trace.weights.shape[1]
     kind = "softmax weights" if trace.weights_kind == "softmax" else "effective map"
-    return f"{kind}, " + ("its one head" if heads == 1 else f"head {min(head, heads - 1)}")
+    word = map_word(trace)
+    return f"{kind}, " + (f"its one {word}" if heads == 1 else f"{word} {min(head, heads - 1)}")
 
 
 def _both(one: np.ndarray | None, other: np.ndarray | None) -> np.ndarray | None:
     return None if one is None or other is None else one & other
 
 
-def _title(word: str) -> str:
+def title_of(word: str) -> str:
+    """What a variant is called."""
     return av.variants.find(word).title
 
 
@@ -105,7 +107,7 @@ def distances(traces: Mapping[str, av.Trace]) -> pd.DataFrame:
         change = np.abs(_map(traces[one], 0) - _map(traces[other], 0))
         rows.append(
             {
-                "pair": f"{_title(one)} and {_title(other)}",
+                "pair": f"{title_of(one)} and {title_of(other)}",
                 "output": relative(first, second) if alike else None,
                 "by_token": by_token(first, second).tolist() if alike else [],
                 "map": float(change.mean()),
@@ -174,7 +176,7 @@ def costs(
         told = sum(line.amount for line in lines if line.unit == "operations")
         rows.append(
             {
-                "variant": _title(word),
+                "variant": title_of(word),
                 "operations": told or counted(runs[word]),
                 "kept": next((line.amount for line in lines if "kept" in line.what), None),
                 "parameters": sum(W.numel() for W in trace.parameters.values()),

@@ -133,6 +133,7 @@ class Grid:
     stack: Float32[np.ndarray, "layers heads rows cols"] | None = None
     kv_heads: int | None = None  # query heads are grouped evenly on these
     first: tuple[int, int] | None = None  # (true layer index, head) of the figure's first panel
+    word: str = "head"  # what each map of a layer is of: "channel" where a mixer works by channel
 
     def __post_init__(self) -> None:
         n_layers, n_heads = self.thumbnails.shape[:2]

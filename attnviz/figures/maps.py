@@ -17,16 +17,17 @@ def map_figure(trace: av.Trace, head: int = 0, code: str = "", batch: int = 0) -
     title = av.variants.find(trace.variant).title
     softmax = trace.weights_kind == "softmax"
     what = "softmax weights" if softmax else "exact effective map, signed"
+    word = map_word(trace)
     return Figure(
         title=title,
         alt=(
-            f"{title}: the {what} of {len(maps)} {'head' if len(maps) == 1 else 'heads'} for "
+            f"{title}: the {what} of {len(maps)} {word}{'' if len(maps) == 1 else 's'} for "
             f"{maps.shape[1]} queries and {maps.shape[2]} keys."
         ),
         panels=(
             Panel(
                 "weights",
-                "Weights of one head" if softmax else "Effective map of one head",
+                f"Weights of one {word}" if softmax else f"Effective map of one {word}",
                 maps[head],
                 query_axis(trace),
                 key_axis(trace),
@@ -36,11 +37,20 @@ def map_figure(trace: av.Trace, head: int = 0, code: str = "", batch: int = 0) -
                 limit=1.0 if softmax else float(np.abs(maps).max()) or None,
             ),
         ),
-        grid=Grid(_squares(maps)[None], (0,), stack=maps[None]) if len(maps) > 1 else None,
+        grid=_grid(maps, word) if len(maps) > 1 else None,
         settings=settings_line(trace),
         file_stem=f"attnviz_{trace.variant}",
         snippet=code and f"{code}print(trace.weights[0, head])\n",
     )
+
+
+def map_word(trace: av.Trace) -> str:
+    """What each of a run's maps is of: a head, or a channel where the mixer works by channel."""
+    return "channel" if "map_channel" in trace["weights"].axes else "head"
+
+
+def _grid(maps: Float32[np.ndarray, "heads queries keys"], word: str) -> Grid:
+    return Grid(_squares(maps)[None], (0,), stack=maps[None], word=word)
 
 
 def _squares(
@@ -64,8 +74,7 @@ def blocked(trace: av.Trace, batch: int = 0) -> Bool[np.ndarray, "queries keys"]
 
 def kind_sentence(trace: av.Trace, head: int, batch: int = 0) -> str:
     """What kind of map this is, and the numbers that a reader may take it by."""
-    axes = trace["weights"].axes
-    which = "channel" if "map_channel" in axes else "head"
+    which = map_word(trace)
     weights = trace.weights[batch, head].double()
     sums = weights.sum(-1)
     low, high = float(sums.min()), float(sums.max())

@@ -14,11 +14,11 @@ from PIL import Image
 
 import attnviz as av
 from attnviz.figures import palette
-from attnviz.figures.maps import blocked
+from attnviz.figures.maps import blocked, map_word
 from attnviz.figures.vega import Spec, legible, number, tip
 from attnviz.variants.shifted_window import windows_of
 
-WIDTH = 340
+WIDTH = 320
 """CSS pixels of a drawn picture: two of them beside each other, or one on a phone."""
 _LINE = "#5c5c5c"
 _MARK = palette.ACCENTS["highlight"][0]
@@ -255,7 +255,7 @@ def in_words(trace: av.Trace, view: View, *, head: int, query: int) -> str:
     place = int(weights.abs().argmax())
     rows, columns = view.grid
     return (
-        f"{trace.query_tokens[query]}, head {head}: the largest weight, "
+        f"{trace.query_tokens[query]}, {map_word(trace)} {head}: the largest weight, "
         f"{float(weights[place]):.4f}, is on {trace.key_tokens[place]} (row and column of the "
         f"patch, counted from 0). {rows} × {columns} patches of {view.patch} × {view.patch} "
         f"pixels; their weights add up to {float(weights.sum()):.3g}."

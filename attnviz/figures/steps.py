@@ -90,10 +90,13 @@ def _lead(trace: av.Trace, step: av.Step, head: int, batch: int) -> tuple[int, .
 
 
 def _place(trace: av.Trace, axis: str, size: int, head: int, batch: int) -> int:
-    """Of heads that several query heads share, the one that is read; of an unknown axis, 0."""
+    """Of heads that several query heads share, the one that is read; of an unknown axis, 0.
+
+    Where a mixer works by channel, head is the channel.
+    """
     if axis in ("kv_head", "key_head"):
         return head * size // trace.dimensions["n_heads"]
-    return min({"batch": batch, "head": head}.get(axis, 0), size - 1)
+    return min({"batch": batch, "head": head, "map_channel": head}.get(axis, 0), size - 1)
 
 
 def _step_panel(trace: av.Trace, step: av.Step, head: int, batch: int) -> Panel:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from attnviz.figures import compare as figures
-from attnviz.ui import controls, page
+from attnviz.ui import computing, controls, page
 from attnviz.ui.folded import Folded
 from attnviz.ui.own_input import OwnInput, input_kind, own_input
 from attnviz.ui.variant_controls import HEADS, TEXT
@@ -68,22 +68,24 @@ class Comparison:
     """Finished runs by their variant, functions that run them again, and Python for all of it."""
 
     traces: Mapping[str, av.Trace]
-    runs: Mapping[str, Callable[[], av.Trace]]
+    runs: Mapping[str, Callable[..., av.Trace]]
     code: str
+    ran: Mapping[str, str]  # where each, and with which kernel
 
 
 def run(choices: Choices) -> Comparison:
     """All variants on the same input with the same seed. Raises AttnvizError in a sentence."""
     import attnviz as av
+    from attnviz.variants.agreement import agreement
 
-    inputs = choices.source.inputs(WIDTH)
+    computed, inputs = computing.chosen(), choices.source.inputs(WIDTH)
     runs, lines = (
         {},
         ["import attnviz as av", "", f"x = {choices.source.code(WIDTH)}", "traces = {}"],
     )
     for name in choices.names:
         variant = av.variants.find(name)
-        options: dict[str, Any] = {"seed": choices.source.seed}
+        options: dict[str, Any] = {"seed": choices.source.seed} | computed.options
         if "n_heads" in signature(variant.dimensions).parameters:
             options["n_heads"] = choices.n_heads
         if "n_kv_heads" in signature(variant.dimensions).parameters:
@@ -95,7 +97,17 @@ def run(choices: Choices) -> Comparison:
         given = ", ".join(f"{word}={value}" for word, value in written.items())
         lines.append(f"traces[{name!r}] = av.run({name!r}, x, {given})")
     traces = {name: compute() for name, compute in runs.items()}
-    return Comparison(traces, runs, "\n".join([*lines, ""]))
+    ran = {word: agreement(traces[word], computed.kernel, again) for word, again in runs.items()}
+    return Comparison(traces, runs, "\n".join([*lines, ""]), ran)
+
+
+def where(compared: Comparison) -> str:
+    """What ran where: one sentence if it is the same for all, else one for each."""
+    said = list(compared.ran.values())
+    if len(set(said)) == 1:
+        return said[0]
+    titles = (figures.title_of(word) for word in compared.ran)
+    return "\n".join(f"{title}: {one}" for title, one in zip(titles, said, strict=True))
 
 
 def distance(traces: Mapping[str, av.Trace]) -> None:

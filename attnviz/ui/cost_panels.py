@@ -15,7 +15,16 @@ from attnviz.ui.folded import made
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["code", "fits", "form_controls", "in_words", "known_forms", "lengths_to", "numbers"]
+__all__ = [
+    "code",
+    "fits",
+    "form_controls",
+    "in_words",
+    "kernel_of",
+    "known_forms",
+    "lengths_to",
+    "numbers",
+]
 
 FIRST = (
     "multi_head/naive",
@@ -66,6 +75,11 @@ def form_controls(known: Mapping[str, str]) -> tuple[str, ...]:
 def in_words(n_heads: int) -> str:
     """How many heads, in words."""
     return "1 head" if n_heads == 1 else f"{n_heads} heads"
+
+
+def kernel_of(chosen: str) -> str:
+    """Of the app's choice, what the fused forms are timed with; the others are forms themselves."""
+    return chosen if chosen in ("flash", "efficient", "cudnn", "math") else "sdpa"
 
 
 def numbers(table: pd.DataFrame, exponents: pd.DataFrame) -> None:

@@ -22,8 +22,8 @@ _made: ContextVar[bool] = ContextVar("_made", default=True)
 class Folded:
     """What stands behind one button. Enter it as often as needed."""
 
-    def __init__(self, label: str) -> None:
-        self._place = st.popover(label, icon=":material/tune:", key="more", on_change="rerun")
+    def __init__(self, label: str, *, key: str = "more", icon: str = ":material/tune:") -> None:
+        self._place = st.popover(label, icon=icon, key=key, on_change="rerun")
         self._tokens: list[Token[bool]] = []
 
     @property

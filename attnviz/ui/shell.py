@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.ui import address, heap, lecture
+from attnviz.ui import address, computing, heap, lecture
 from attnviz.ui.pages import PAGES
 
 # A file of ours: the browser would fetch a Material icon for its tab from another host.
@@ -19,6 +19,7 @@ st.set_page_config(page_title=f"{page.title} · attnviz")
 
 address.begin(page.url_path)
 lecture.frame()
+computing.control()
 try:
     page.run()
 finally:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from attnviz.errors import AttnvizError
 from attnviz.settings import settings
-from attnviz.ui import controls, lecture
+from attnviz.ui import computing, controls, lecture
 from attnviz.ui.folded import Folded
 
 if TYPE_CHECKING:
@@ -125,11 +126,13 @@ class Run:
     trace: av.Trace
     notes: tuple[str, ...]  # how the inputs were made
     code: str
+    ran: str  # where, and with which kernel
 
 
 def run(choices: Choices) -> Run:
     """Compute one head. Raises AttnvizError, in a sentence, for an empty or too long text."""
     import attnviz as av
+    from attnviz.variants.agreement import agreement
 
     calls = [_inputs_call(choices, first=True)]
     if choices.cross:
@@ -137,21 +140,20 @@ def run(choices: Choices) -> Run:
     sides = [getattr(av, function)(*args, **options) for function, args, options in calls]
     n_keys = sides[-1].length
     mask, mask_code = simple_mask(choices.mask, choices.size, n_keys)
+    computed = computing.chosen()
     options: dict[str, Any] = {"head_dim": choices.head_dim, "seed": choices.seed}
+    options |= computed.options
     if not choices.scale:
         options["scale"] = False
     if choices.temperature != 1:
         options["temperature"] = choices.temperature
     if mask is not None:
         options["empty_rows"] = "zero"
-    trace = av.run(
-        "scaled_dot_product",
-        sides[0],
-        context=sides[1] if choices.cross else None,
-        mask=mask,
-        **options,
-    )
-    return Run(trace, sides[0].notes, _code(calls, mask_code, options))
+    context = sides[1] if choices.cross else None
+    again = partial(av.run, "scaled_dot_product", sides[0], context=context, mask=mask, **options)
+    trace = again()
+    ran = agreement(trace, computed.kernel, again)
+    return Run(trace, sides[0].notes, _code(calls, mask_code, options), ran)
 
 
 def _inputs_call(choices: Choices, first: bool) -> tuple[str, tuple[Any, ...], dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.components.explorer import explorer
+from attnviz.figures.maps import map_word
 from attnviz.figures.state import state_figure
 from attnviz.figures.steps import steps_figure, steps_table
 from attnviz.ui import address, controls, lessons, page, step_panels
@@ -36,7 +37,9 @@ def cautions(trace: av.Trace) -> list[str]:
 
 def steps(trace: av.Trace, head: int) -> None:
     """Every step as a picture, and the arithmetic of the cell that the reader clicks."""
-    st.markdown(f"Every step of head {head}, in order. Click a cell for its arithmetic.")
+    st.markdown(
+        f"Every step of {map_word(trace)} {head}, in order. Click a cell for its arithmetic."
+    )
     chosen = explorer(steps_figure(trace, head=head), key="variant_steps")
     with st.container(border=True, key="step_arithmetic", gap="xsmall"):
         step_panels.arithmetic(trace, chosen, head)

@@ -7,7 +7,7 @@ import { sightOf } from "../../attnviz/components/explorer/web/sight.js";
 import { attention, panel } from "./panels.mjs";
 
 const PLAIN = { ...DRAWN, zoom: null, zoomed: "" };
-const grid = { layers: [3, 7], heads: 4 };
+const grid = { layers: [3, 7], heads: 4, word: "head" };
 const nothing = { layer: null, head: null, panel: null, row: null, col: null };
 const figure = { linked: true, grid, snippet: "print(layer, head)\n" };
 const words = (link) => Object.fromEntries(new URL(link).searchParams);

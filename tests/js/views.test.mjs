@@ -95,7 +95,7 @@ test("a head has its own colour, two never the same", () => {
 
 test("maps that can stand beside each other", () => {
   const stack = Float32Array.from({ length: 2 * 2 * 9 }, (_, i) => i);
-  const grid = { layers: [3, 7], heads: 2, stack, digest: "g" };
+  const grid = { layers: [3, 7], heads: 2, word: "head", stack, digest: "g" };
   const figure = { panels: [square], grid, selection: {} };
   const main = mainMap(figure, { layer: 7, head: 0 });
   assert.deepEqual([main.key, main.name], ["7.0", "Layer 7, head 0"]);
@@ -115,8 +115,8 @@ test("maps that can stand beside each other", () => {
 test("a difference is signed; what one masks counts as 0, what both mask stays masked", () => {
   const other = { ...square, digest: "e", values: Float32Array.of(1, 0, 0, 1, 0, 0, 0.25, 0.5, 0.25), blocked: null };
   const [one, two, both] = compared(
-    { key: "0.0", name: "First", panel: square },
-    { key: "0.1", name: "Second", panel: other },
+    { key: "0.0", name: "First", word: "head", panel: square },
+    { key: "0.1", name: "Second", word: "head", panel: other },
     PLAIN,
   );
   assert.deepEqual([one.title, two.title, both.scale], ["First", "Second", "signed"]);
@@ -129,7 +129,7 @@ test("a difference is signed; what one masks counts as 0, what both mask stays m
 test("compared maps share one scale, also without the first key", () => {
   const faint = { ...square, digest: "e", values: square.values.map((v) => v / 10) };
   for (const options of [PLAIN, { ...PLAIN, hideFirst: true }]) {
-    const [one, two] = compared({ key: "a", name: "a", panel: square }, { key: "b", name: "b", panel: faint }, options);
+    const [one, two] = compared({ key: "a", name: "a", word: "map", panel: square }, { key: "b", name: "b", word: "map", panel: faint }, options);
     const ends = [one, two].map((each) => range(each, view(each, options), options).hi);
     assert.equal(ends[0], ends[1]);
   }

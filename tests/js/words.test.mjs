@@ -95,7 +95,7 @@ test("arrow keys stay inside the table and leave shortcuts alone", () => {
 
 test("the first panel of a stack shows the open head, by its layer's true index", () => {
   const stack = Float32Array.from({ length: 2 * 2 * 4 }, (_, i) => i);
-  const grid = { layers: [3, 7], heads: 2, stack, digest: "g" };
+  const grid = { layers: [3, 7], heads: 2, word: "head", stack, digest: "g" };
   const figure = { panels: [map], grid };
   const none = { layer: null, head: null };
   assert.deepEqual(openHead(figure, none), { layer: 3, head: 0 });
@@ -106,8 +106,9 @@ test("the first panel of a stack shows the open head, by its layer's true index"
 });
 
 test("a head of a model is named by its layer, a head of a single run is not", () => {
-  assert.equal(headName({ layers: [0, 3, 7] }, 7, 2), "Layer 7, head 2");
-  assert.equal(headName({ layers: [0] }, 0, 2), "Head 2");
+  assert.equal(headName({ layers: [0, 3, 7], word: "head" }, 7, 2), "Layer 7, head 2");
+  assert.equal(headName({ layers: [0], word: "head" }, 0, 2), "Head 2");
+  assert.equal(headName({ layers: [0], word: "channel" }, 0, 2), "Channel 2");
 });
 
 test("a table of an overview has a line a block and says so", () => {

@@ -205,6 +205,7 @@ def _grid(figure: Figure, grid: Grid, arrays: Arrays) -> dict[str, Any]:
         "layers": list(grid.layers),
         "heads": grid.thumbnails.shape[1],
         "kvHeads": grid.kv_heads,
+        "word": grid.word,
         "signed": signed,
         "thumbnails": arrays.add(quantise(grid.thumbnails, signed)),
         "metrics": [

@@ -1,7 +1,6 @@
 // @ts-check
 /** @import { Drawing, ViewHost } from "./lazy.js" */
 import { element } from "./dom.js";
-import { placeOf } from "./maps.js";
 
 /** The maps in one picture, each with its colour, and a list to add another. */
 export default class BesideView {
@@ -25,7 +24,7 @@ export default class BesideView {
   update({ maps, options, candidates }) {
     const comparing = options.show === "compare";
     this.chip(maps, comparing, options.others);
-    const kind = placeOf(maps[0].key) ? "head" : "map";
+    const kind = maps[0].word;
     const first = comparing ? "compare with…" : `add a ${kind}…`;
     const all = candidates();
     const listed = [first, ...all.map(({ key }) => key)].join(" ");

@@ -91,7 +91,7 @@ function paintLabels(context, grid, plan, theme) {
   const { side } = plan;
   const label = { size: 11, fill: theme.text, family: theme.mono };
   const title = { size: 12, fill: theme.muted, family: theme.sans };
-  surface.text("head", plan.x, 0, { ...title, baseline: "top" });
+  surface.text(grid.word, plan.x, 0, { ...title, baseline: "top" });
   for (let head = 0; head < plan.heads; head += 1) {
     surface.text(String(head), headX(plan, head) + side / 2, 30, { ...label, align: "center", baseline: "bottom" });
   }

@@ -37,8 +37,7 @@ export class GridView {
     this.label = element("label", "metric", {}, ["Show ", this.select]);
     this.base = element("canvas", "base");
     this.over = element("canvas", "over");
-    const name = { role: "grid", tabindex: "0", "aria-label": "All heads: layers down, heads across" };
-    this.plot = element("div", "plot", name, [this.base, this.over]);
+    this.plot = element("div", "plot", { role: "grid", tabindex: "0" }, [this.base, this.over]);
     this.active = new ActiveCell(this.plot);
     this.box = element("div", "box", {}, [this.plot]);
     this.readout = element("p", "readout");
@@ -75,6 +74,7 @@ export class GridView {
     const { grid, plan, metric } = this.scene;
     this.root.style.width = `${Math.min(given.maxWidth, Math.max(plan.width, 230))}px`;
     this.options();
+    this.plot.setAttribute("aria-label", `All ${grid.word}s: layers down, ${grid.word}s across`);
     this.plot.setAttribute("aria-rowcount", String(grid.layers.length));
     this.plot.setAttribute("aria-colcount", String(grid.heads));
     const drawn = JSON.stringify([this.sheetKey, plan, metric?.name, Array.from(metric?.values ?? []), ratio]);

@@ -2,14 +2,16 @@
 /** @import { Figure, Grid, Panel, Selection } from "./types.js" */
 
 /**
- * What a head is called. A grid of one layer is an input run once, not a model: only heads count.
+ * What a head is called, or a channel where maps are of channels. A grid of one layer is an input
+ * run once, not a model: only heads count.
  *
  * @param {Grid} grid
  * @param {number} layer - the true index
  * @param {number} head
  */
 export function headName(grid, layer, head) {
-  return grid.layers.length > 1 ? `Layer ${layer}, head ${head}` : `Head ${head}`;
+  if (grid.layers.length > 1) return `Layer ${layer}, ${grid.word} ${head}`;
+  return `${grid.word[0].toUpperCase()}${grid.word.slice(1)} ${head}`;
 }
 
 /**

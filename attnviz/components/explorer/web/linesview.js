@@ -68,7 +68,7 @@ export default class LinesView {
     this.drawing = drawing;
     const { main, maps, shown, options, measure, maxWidth, maxHeight } = drawing;
     const { panel } = main;
-    this.title.textContent = maps.length > 1 ? `${maps.length} heads` : main.name;
+    this.title.textContent = maps.length > 1 ? `${maps.length} ${main.word}s` : main.name;
     this.subtitle.textContent = panel.subtitle;
     const across = options.lines === "rows";
     this.lay.update(options.lines);

@@ -7,7 +7,7 @@ export const MOST_OTHERS = 5; // maps beside the open one: as many as have a col
 /**
  * A map that can stand beside another: key is "layer.head", or the id of a panel.
  *
- * @typedef {{key: string, name: string, panel: Panel}} TokenMap
+ * @typedef {{key: string, name: string, word: string, panel: Panel}} TokenMap
  */
 
 /** @param {Panel} panel whether it says which token draws on which, and has the weight of each pair */
@@ -27,12 +27,12 @@ export function mainMap(figure, selection) {
   if (figure.grid) {
     const { layer, head } = openHead(figure, selection);
     if (panels.length === 0 || !isTokenMap(panels[0])) return null;
-    return { key: `${layer}.${head}`, name: headName(figure.grid, layer, head), panel: panels[0] };
+    return { key: `${layer}.${head}`, name: headName(figure.grid, layer, head), word: figure.grid.word, panel: panels[0] };
   }
   const maps = panels.filter(isTokenMap);
   const panel =
     maps.find(({ id }) => id === selection.panel) ?? maps.find(({ id }) => id === "weights") ?? maps[0];
-  return panel ? { key: panel.id, name: panel.title, panel } : null;
+  return panel ? { key: panel.id, name: panel.title, word: "map", panel } : null;
 }
 
 /**
@@ -49,11 +49,11 @@ export function mapOf(figure, main, key) {
     const place = placeOf(key);
     const panel = place && headPanel(figure, place.layer, place.head);
     if (!place || !panel) return null;
-    return { key, name: headName(figure.grid, place.layer, place.head), panel };
+    return { key, name: headName(figure.grid, place.layer, place.head), word: figure.grid.word, panel };
   }
   const panel = figure.panels.find(({ id }) => id === key);
   if (!panel || !isTokenMap(panel) || !comparable(panel, main.panel)) return null;
-  return { key, name: panel.title, panel };
+  return { key, name: panel.title, word: "map", panel };
 }
 
 /**
