@@ -49,6 +49,8 @@ PARTS = [
     "/inspect_model?tab=heads",
     "/inspect_model?tab=files",
     "/inspect_model?model=other",
+    "/decoding?n=2",
+    "/decoding?n=1&tab=evict",
     "/kv_cache?tab=compare",
     "/kv_cache?tab=fits",
     "/kv_cache?tab=source",
