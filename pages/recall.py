@@ -1,11 +1,11 @@
-"""Recall: what mixers remember, measured without any training."""
+"""Recall: what mixers remember, measured without any training; and what trained stacks do."""
 
 import streamlit as st
 
 from attnviz.errors import AttnvizError
 from attnviz.figures import recall as figures
 from attnviz.recall.measure import RecallJob
-from attnviz.ui import controls, page, work
+from attnviz.ui import controls, page, recall_panels, work
 from attnviz.ui.folded import Folded
 
 page.head(
@@ -58,8 +58,15 @@ st.markdown(figures.reading(summed))
 page.caution("untrained")
 
 section = controls.section(
-    {"lesson": "How it is measured", "numbers": "Numbers and files", "code": "Code"}
+    {
+        "lesson": "How it is measured",
+        "trained": "Trained hybrids",
+        "numbers": "Numbers and files",
+        "code": "Code",
+    }
 )
+if section == "trained":
+    recall_panels.trained()
 if section == "lesson":
     page.lesson("recall")
 if section == "numbers":

@@ -67,6 +67,11 @@ class MaskRule:
             start = max(0, rows.start - self.window + (1 if self.causal else 0))
         return slice(start, stop)
 
+    def edge(self, rows: slice) -> int:
+        """The first key that any of these consecutive queries may be kept from."""
+        plain = self.causal and self.window is None and self.table is None
+        return rows.start if plain else 0
+
     def to(self, device: torch.device | str) -> MaskRule:
         if self.table is None:
             return self

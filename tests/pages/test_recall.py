@@ -44,6 +44,17 @@ def test_every_part_opens(tab: str) -> None:
         assert len(app.dataframe[0].value) == 6 * (6 + 4)
 
 
+def test_trained_hybrids_are_computed_when_asked_and_say_how_they_came_about() -> None:
+    app = open_page(d_state="16", seeds="1", tab="trained", fresh="3")
+    told = texts(app)
+    assert "attnviz.recall.train" in told
+    row = next(line for line in told.splitlines() if line.startswith("Right answers"))
+    means = [float(part.split("**")[1]) for part in row.split(";")]
+    assert len(means) == 5
+    assert means[-1] > 0.99 > means[0]
+    assert len(app.get("arrow_vega_lite_chart") or app.get("vega_lite_chart")) == 3
+
+
 @pytest.mark.parametrize("query", [{"d_state": "1000000"}, {"alpha": "2"}, {"seeds": "-1"}])
 def test_hostile_values_in_a_link_fall_back(query: dict[str, str]) -> None:
     app = open_page(**({"d_state": "16", "seeds": "1"} | query))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from calendar import day_abbr, day_name, month_abbr, month_name
 from datetime import date, timedelta
+from string import Formatter
 
 FIRST, LAST = date(1900, 1, 1), date(2099, 12, 31)
 READ = " ,./;0123456789abcdefghijklmnopqrstuvwxyz"
@@ -28,6 +29,30 @@ def ordinal(number: int) -> str:
     return str(number) + ("th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th"))
 
 
+WAYS = (
+    "{month:long} {day}, {year}",
+    "{day} {month:long} {year}",
+    "{week:long}, {month:long} {day:th}, {year}",
+    "{week} {day} {month:short} {year}",
+    "the {day:th} of {month:long}, {year}",
+    "{month:short} {day} {year}",
+    "{day}. {month}. {year}",
+    "{day:02}/{month:02}/{year}",
+    "{week:long}, the {day:th} of {month:long} {year}",
+)
+FIELDS = ("year", "month", "day")  # in the order in which they are written
+
+
+def _said(day: date, word: str, form: str) -> str:
+    """One part of a date, in one of its forms."""
+    if word == "week":
+        return (day_name if form == "long" else day_abbr)[day.weekday()].lower()
+    number = getattr(day, word)
+    if form in ("long", "short"):
+        return (month_name if form == "long" else month_abbr)[number].lower()
+    return ordinal(number) if form == "th" else format(number, form)
+
+
 class Writer:
     """Draws dates and writes each in one of the ways people do."""
 
@@ -43,21 +68,18 @@ class Writer:
 
     def human(self, day: date) -> str:
         """One of nine ways."""
-        long, short = month_name[day.month].lower(), month_abbr[day.month].lower()
-        week, wk = day_name[day.weekday()].lower(), day_abbr[day.weekday()].lower()
-        return self.random.choice(
-            [
-                f"{long} {day.day}, {day.year}",
-                f"{day.day} {long} {day.year}",
-                f"{week}, {long} {ordinal(day.day)}, {day.year}",
-                f"{wk} {day.day} {short} {day.year}",
-                f"the {ordinal(day.day)} of {long}, {day.year}",
-                f"{short} {day.day} {day.year}",
-                f"{day.day}. {day.month}. {day.year}",
-                f"{day.day:02}/{day.month:02}/{day.year}",
-                f"{week}, the {ordinal(day.day)} of {long} {day.year}",
-            ]
-        )
+        return self.with_fields(day)[0]
+
+    def with_fields(self, day: date) -> tuple[str, dict[str, range]]:
+        """One of nine ways, and which of its characters say the year, the month and the day."""
+        text, fields = "", {}
+        for before, word, form, _ in Formatter().parse(self.random.choice(WAYS)):
+            said = "" if word is None else _said(day, word, form or "")
+            text += before
+            if word in FIELDS:
+                fields[word] = range(len(text), len(text) + len(said))
+            text += said
+        return text, fields
 
     def example(self, n_dates: int) -> tuple[str, str]:
         """(what is read, what is to be written) with so many dates."""
