@@ -14,7 +14,8 @@ from attnviz.ui.pages import PAGES
 ICON = Path(__file__).parents[2] / "assets" / "icon.png"
 st.set_page_config(page_title="attnviz", page_icon=ICON, layout="wide")
 
-page = st.navigation([entry.page() for entry in PAGES])
+# With something below them in the sidebar, Streamlit would fold the last pages away.
+page = st.navigation([entry.page() for entry in PAGES], expanded=True)
 st.set_page_config(page_title=f"{page.title} · attnviz")
 
 address.begin(page.url_path)
