@@ -133,6 +133,8 @@ class CaptureJob:
 
     model: str  # a catalog name, a Hub id or a local folder
     text: str
+    dtype: str = "auto"  # or float32, bfloat16, float16
+    device: str = "auto"  # where ATTNVIZ_DEVICE says, or cpu, cuda, mps
 
     def run(self, progress: Progress) -> Any:
         """Return the attnviz.models.Capture."""
@@ -141,7 +143,12 @@ class CaptureJob:
         from attnviz.models.loading import check_visitor_model
 
         check_visitor_model(self.model)
-        model = get_model(self.model, progress=_part(progress, 0.1, 0.6))
+        model = get_model(
+            self.model,
+            dtype=None if self.dtype == "auto" else self.dtype,
+            device=None if self.device == "auto" else self.device,
+            progress=_part(progress, 0.1, 0.6),
+        )
         return capture(model, self.text, progress=_part(progress, 0.6, 1.0))
 
 

@@ -8,6 +8,7 @@ from attnviz.figures import capture as figures
 from attnviz.jobs import CaptureJob
 from attnviz.models import catalog
 from attnviz.ui import controls, inspect_panels, maps, page, selection, work
+from attnviz.ui.folded import Folded
 
 OTHER = "other"
 SENTENCE = "The keys to the cabinet are on the table, because the cat sat on the mat."
@@ -34,37 +35,45 @@ with left:
 with right:
     text = controls.text("Text", key="text", default=SENTENCE, height=68)
 
-job = CaptureJob(name, text)
+    with Folded("Number format and device"):
+        format_, place = inspect_panels.placement()
+
+job = CaptureJob(name, text, format_, place)
 try:
     capture = work.result_of(job, st.empty())
 except AttnvizError as problem:
     page.error(problem)
     st.stop()
 
-default = figures.default_head(capture)
+shown = maps.shown(capture)
+if shown.signed:
+    st.text(shown.note)
+default = figures.default_head(shown)
 chosen = selection.current(
     "inspect",
-    layers=figures.layers(capture),
-    n_heads=figures.n_heads(capture),
+    layers=figures.layers(shown),
+    n_heads=figures.n_heads(shown),
     default=default,
     panel="weights",
 )
-figure = maps.figure_of("inspect", job, capture, chosen)
+figure = maps.figure_of("inspect", job, shown, chosen)
 # Predictions are of no head: with them alone below, heads are the browser's own business.
 quiet = controls.section_now("next") == "next"
-chosen = explorer(figure, key="inspect", selection=chosen, source=maps.source_of(job), quiet=quiet)
+source = maps.source_of(job, signed=shown.signed)
+chosen = explorer(figure, key="inspect", selection=chosen, source=source, quiet=quiet)
 selection.keep(chosen, default=default)
-st.text(capture.check.sentence)
+st.text(f"{capture.check.sentence} Computed in {capture.dtype} on {capture.device}.")
 for note in capture.notes:
     st.text(note)
 page.caution("not_explanation", "head_role")
 
-section = controls.section(
-    {"next": "What comes next", "heads": "All heads as a table", "files": "Numbers out"}
-)
+tabs = {"next": "What comes next", "heads": "All heads as a table", "files": "Numbers out"}
+section = controls.section(tabs | ({"state": "Gates and state"} if shown.signed else {}))
 if section == "next":
     inspect_panels.predictions(capture)
 if section == "heads":
-    inspect_panels.heads(capture, "inspect")
+    inspect_panels.heads(shown, "inspect")
+if section == "state":
+    inspect_panels.state(shown, chosen.layer)
 if section == "files":
-    inspect_panels.files(capture, chosen.layer, chosen.head, figure.file_stem)
+    inspect_panels.files(shown, chosen.layer, chosen.head, figure.file_stem)

@@ -28,7 +28,28 @@ METRICS = {
     "previous": "Mass on the previous token",
     "self": "Mass on the token itself",
 }
-"""What the metric columns of a capture are called on screen."""
+STATE = {
+    "decay": "Kept of the state, a token",
+    "strength": "Write strength",
+    "state": "Norm of the state",
+}
+"""What the metric columns of a capture, and of its effective maps, are called on screen."""
+
+SOFTMAX = {
+    "rows": "query: attends from",
+    "cols": "key: attends to",
+    "alt": "Attention",
+    "what": "softmax weights",
+    "file": "attention",
+}
+SIGNED = {
+    "rows": "token that reads the state",
+    "cols": "token that wrote to it",
+    "alt": "Effective maps",
+    "what": "exact effective map, signed",
+    "file": "effective",
+}
+"""What the parts of a figure are called."""
 
 
 @runtime_checkable
@@ -47,6 +68,8 @@ class Maps(Protocol):
     def special(self) -> Sequence[bool]: ...
     @property
     def captured(self) -> Sequence[Any]: ...
+    @property
+    def signed(self) -> bool: ...  # effective maps, which are not probabilities
     def weights(
         self, layer: int, head: int, rows: slice | None = None, cols: slice | None = None
     ) -> np.ndarray: ...
@@ -80,8 +103,11 @@ def default_head(capture: Maps) -> tuple[int, int]:
     """The (layer, head) to show first: a focused one that looks past the obvious.
 
     Of every head, the share of attention that is not on the first token, the previous token or
-    the token itself, times how far the head is from spreading evenly. Ties go to the first.
+    the token itself, times how far the head is from spreading evenly. Ties go to the first. Of
+    effective maps it is the first head of all.
     """
+    if capture.signed:
+        return capture.captured[0].index, 0
     frame = capture.metrics().fillna(0.0)  # one token alone has no previous one
     elsewhere = 1 - frame["first"] - frame["previous"] - frame["self"]
     widest = float(frame["entropy"].max()) or 1.0
@@ -116,7 +142,9 @@ def _alike(capture: Maps) -> bool:
 def _metric_grids(capture: Maps) -> dict[str, Float32[np.ndarray, "layers heads"]]:
     frame = capture.metrics()
     grids = {}
-    for column, title in METRICS.items():
+    for column, title in (METRICS | STATE).items():
+        if column not in frame:
+            continue
         table = frame.pivot(index="layer", columns="head", values=column)
         grids[title] = table.to_numpy(np.float32)
     return grids
@@ -156,13 +184,17 @@ def part(capture: Maps, request: Request) -> Part:
     )
 
 
-def capture_code(model: str, text: str) -> str:
-    """Python that prints the map of the true `layer` and the `head`, of this model on this text."""
+def capture_code(model: str, text: str, *, signed: bool = False) -> str:
+    """Python that prints the map of the true `layer` and the `head`, of this model on this text.
+
+    signed: that of the layer's linear or state-space mixer.
+    """
+    of = "capture.effective" if signed else "capture"
     return (
         f"import attnviz as av\n\n"
         f"model = av.load_model({model!r})\n"
         f"capture = av.capture(model, {text!r})\n"
-        f"print(capture.weights(layer, head))\n"
+        f"print({of}.weights(layer, head))\n"
     )
 
 
@@ -173,8 +205,9 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     """
     n_tokens = len(capture.tokens)
     indices, heads = layers(capture), n_heads(capture)
-    rows = _axis(capture, "query", "query: attends from")
-    cols = _axis(capture, "key", "key: attends to")
+    words = SIGNED if capture.signed else SOFTMAX
+    rows = _axis(capture, "query", words["rows"])
+    cols = _axis(capture, "key", words["cols"])
 
     stack = None
     if _alike(capture) and len(indices) * heads * n_tokens**2 * 4 <= STACK_BYTES:
@@ -184,7 +217,7 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     return Figure(
         title=capture.model_name,
         alt=(
-            f"Attention of {capture.model_name} on {n_tokens} tokens: "
+            f"{words['alt']} of {capture.model_name} on {n_tokens} tokens: "
             f"{len(indices)} layers of {heads} heads as small maps, one head large."
         ),
         panels=(
@@ -194,9 +227,9 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
                 values=shown.values,
                 rows=rows,
                 cols=cols,
-                scale="weight",
+                scale="signed" if capture.signed else "weight",
                 blocked=shown.blocked if shown.blocked.any() else None,
-                subtitle=f"softmax weights, {n_tokens:,} × {n_tokens:,}",
+                subtitle=f"{words['what']}, {n_tokens:,} × {n_tokens:,}",
                 block=shown.block,
                 tops=shown.tops,
             ),
@@ -210,5 +243,5 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
             first=(layer, head) if stack is None else None,
         ),
         settings=f"{capture.model_name}, {n_tokens} tokens",
-        file_stem=f"{capture.model_name}_attention",
+        file_stem=f"{capture.model_name}_{words['file']}",
     )

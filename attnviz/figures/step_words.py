@@ -48,6 +48,7 @@ TITLES = {
     "weights": "Weights A = softmax",
     "initial_map": "Map of the initial state B",
     "heads": "Output of head {h}",
+    "heads_normed": "Output of head {h}, normed",
     "transposed": "Heads of one token",
     "concatenated": "Heads side by side",
     "output": "Output O = A·V",

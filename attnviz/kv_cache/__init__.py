@@ -10,6 +10,7 @@ from attnviz.kv_cache.accountings import ACCOUNTINGS
 from attnviz.kv_cache.allocation import Allocated, allocate
 from attnviz.kv_cache.bandwidth import Bound, decoding_bound
 from attnviz.kv_cache.capacity import GIB, Room, gib, longest_context, most_sequences
+from attnviz.kv_cache.crossing import crossing
 from attnviz.kv_cache.designs import (
     alternatives,
     divisors,
@@ -33,14 +34,17 @@ from attnviz.kv_cache.layers import (
 from attnviz.kv_cache.library import preset, presets
 from attnviz.kv_cache.measurement import Measured, measure
 from attnviz.kv_cache.pasted import from_json
+from attnviz.kv_cache.reduction import BASELINES, Reduction, reduction
 from attnviz.kv_cache.sizes import LayerSize, Size, size
 from attnviz.kv_cache.spec import CacheSpec, Provenance
 from attnviz.kv_cache.tables import compare, to_json
+from attnviz.kv_cache.unfolded import Unfolded, resized, unfold, unfold_room
 
 DTYPES = tuple(BITS)
 
 __all__ = [
     "ACCOUNTINGS",
+    "BASELINES",
     "DTYPES",
     "GIB",
     "Allocated",
@@ -56,15 +60,18 @@ __all__ = [
     "Measured",
     "NoCache",
     "Provenance",
+    "Reduction",
     "Room",
     "Shared",
     "Size",
     "Sliding",
     "Stored",
     "Term",
+    "Unfolded",
     "allocate",
     "alternatives",
     "compare",
+    "crossing",
     "decoding_bound",
     "divisors",
     "equal_groups",
@@ -78,6 +85,10 @@ __all__ = [
     "most_sequences",
     "preset",
     "presets",
+    "reduction",
+    "resized",
     "size",
     "to_json",
+    "unfold",
+    "unfold_room",
 ]

@@ -71,8 +71,12 @@ class Transformers:
         return self.theory.tensors(self.kept(layer), length, encoder_length)
 
     def held(self, layer: Layer, length: int, encoder_length: int) -> int | None:
-        alive = held.alive(layer, self.kept(layer), length, self.decoded)
+        alive = self.alive(layer, length)
         return sum(n for _name, n in self.theory.tensors(alive, length, encoder_length))
+
+    def alive(self, layer: Layer, length: int) -> Layer:
+        """The layer whose theory is what stays in memory."""
+        return held.alive(layer, self.kept(layer), length, self.decoded)
 
     def growth(self, layer: Layer, length: int) -> int | Fraction:
         return self.theory.growth(self.kept(layer), length)

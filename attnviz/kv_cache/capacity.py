@@ -68,7 +68,8 @@ def longest_context(
             0,
             f"The fixed part alone takes {start.total_bytes:,} bytes; {free:,} are free.",
         )
-    settled = at(max((getattr(layer, "window", 0) for layer, _count in spec.groups), default=0))
+    reach = options.get("max_batched_tokens", 8192)  # an engine's windows grow by that much more
+    settled = at(reach + max((getattr(layer, "window", 0) for layer, _count in spec.groups)))
     guess = 0
     if settled.total_bytes <= free:
         if not settled.bytes_per_token:

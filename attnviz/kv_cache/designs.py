@@ -11,18 +11,30 @@ from fractions import Fraction
 from attnviz.errors import AttnvizError
 from attnviz.kv_cache.checks import MOST_HEADS, MOST_LAYERS, whole
 from attnviz.kv_cache.fields import grouped
-from attnviz.kv_cache.layers import Cross, Full, Latent, Layer
+from attnviz.kv_cache.layers import Cross, Full, Latent, Layer, Linear, Sliding
 from attnviz.kv_cache.spec import CacheSpec
 
 
 def grouped_query(
-    n_layers: int, n_heads: int, n_kv_heads: int, head_dim: int, *, name: str | None = None
+    n_layers: int,
+    n_heads: int,
+    n_kv_heads: int,
+    head_dim: int,
+    *,
+    window: int = 1024,
+    ratio: int = 0,
+    name: str | None = None,
 ) -> CacheSpec:
-    """n_layers of grouped-query attention; n_kv_heads must share out n_heads evenly."""
+    """n_layers of grouped-query attention; n_kv_heads must share out n_heads evenly.
+
+    ratio: layers within a window before each full one, 5 in Gemma 3; 0: all are full.
+    """
     grouped(n_heads, n_kv_heads)
+    made = group_name(n_heads, n_kv_heads) + (f", {ratio}:1 windows" if ratio else "")
+    full, sliding = Full(n_kv_heads, head_dim), Sliding(n_kv_heads, head_dim, window=window)
     return CacheSpec.from_layers(
-        [Full(n_kv_heads, head_dim)] * whole("The number of layers", n_layers, most=MOST_LAYERS),
-        name=name or group_name(n_heads, n_kv_heads),
+        _interleaved(n_layers, ratio, sliding, full),
+        name=name or made,
         n_heads=n_heads,
         head_dim=head_dim,
     )
@@ -35,18 +47,31 @@ def latent_attention(
     kv_lora_rank: int,
     qk_rope_head_dim: int,
     *,
+    ratio: int = 0,
     name: str | None = None,
 ) -> CacheSpec:
-    """n_layers of multi-head latent attention; its cache does not depend on the heads."""
+    """n_layers of multi-head latent attention; its cache does not depend on the heads.
+
+    ratio: layers with a state of heads x head_dim x head_dim before each latent one, 3 in Kimi
+    Linear; 0: all are latent.
+    """
     whole("The number of heads", n_heads, most=MOST_HEADS)
     whole("head_dim", head_dim)
+    made = f"MLA {kv_lora_rank}+{qk_rope_head_dim}" + (f", {ratio}:1 states" if ratio else "")
+    latent = Latent(kv_lora_rank, qk_rope_head_dim)
     return CacheSpec.from_layers(
-        [Latent(kv_lora_rank, qk_rope_head_dim)]
-        * whole("The number of layers", n_layers, most=MOST_LAYERS),
-        name=name or f"MLA {kv_lora_rank}+{qk_rope_head_dim}",
+        _interleaved(n_layers, ratio, Linear((n_heads, head_dim, head_dim)), latent),
+        name=name or made,
         n_heads=n_heads,
         head_dim=head_dim,
     )
+
+
+def _interleaved(n_layers: int, ratio: int, cheaper: Layer, other: Layer) -> list[Layer]:
+    """`ratio` layers of the cheaper kind, then one of the other, until there are n_layers."""
+    count = whole("The number of layers", n_layers, most=MOST_LAYERS)
+    every = whole("ratio", ratio, 0, MOST_LAYERS) + 1
+    return [cheaper if (index + 1) % every else other for index in range(count)]
 
 
 def group_name(n_heads: int, n_kv_heads: int) -> str:

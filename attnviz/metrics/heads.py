@@ -19,8 +19,8 @@ def row_metrics(
     first_row: int = 0,
     first_key: int = 0,
     *,
-    gaps: Float[Tensor, "rows keys"] | None = None,
     entropy: Float[Tensor, "heads rows"] | None = None,
+    distance: Float[Tensor, "heads rows"] | None = None,
 ) -> Float[Tensor, "heads rows metrics"]:
     """The five numbers of every row, in the order of NAMES.
 
@@ -28,16 +28,16 @@ def row_metrics(
     corner, and keys outside the block must have no weight. entropy is -sum p ln p in nats
     (0 for a row on one key, ln T for an even one); distance is sum p |i - j| in tokens; first,
     previous and self are the weights on key 0, key i - 1 and key i. Row 0 has no previous key:
-    NaN. Who has the gaps (key_gaps) or the rows' entropy already may give them.
+    NaN. Who has the rows' entropy or distance already may give them.
     """
     _, n_rows, n_keys = weights.shape
-    if gaps is None:
+    if distance is None:
         rows, keys = slice(first_row, first_row + n_rows), slice(first_key, first_key + n_keys)
-        gaps = key_gaps(rows, keys, weights.device).to(weights.dtype)
+        distance = (weights * key_gaps(rows, keys, weights.device)).sum(-1)
     own = torch.arange(n_rows, device=weights.device) + first_row - first_key  # column of key i
     numbers = weights.new_empty(*weights.shape[:2], len(NAMES))
     numbers[..., 0] = torch.special.entr(weights).sum(-1) if entropy is None else entropy
-    numbers[..., 1] = (weights * gaps).sum(-1)
+    numbers[..., 1] = distance
     numbers[..., 2] = weights[..., 0] if first_key == 0 else 0.0
     numbers[..., 3] = _at(weights, own - 1)
     numbers[..., 4] = _at(weights, own)

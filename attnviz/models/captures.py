@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -11,19 +12,25 @@ from jaxtyping import Bool, Float32
 
 from attnviz.errors import AttnvizError, ModelError
 from attnviz.metrics.heads import NAMES
+from attnviz.models.axis import Axis
 from attnviz.models.check import CheckResult
+from attnviz.models.kept_map import KeptMap, summarised
 from attnviz.models.layer import Layer
 from attnviz.models.layers import LayerRecord
 from attnviz.models.mixers.record import MixerRecord, Strips
 from attnviz.models.mixers.view import EffectiveMaps
 from attnviz.models.pooling import largest, stacked, tops
-from attnviz.models.stream import stream
+from attnviz.models.stream import Streamed, stream
 from attnviz.models.tokens import screen_tokens
 
 
 @dataclass(frozen=True, eq=False)
 class Capture:
-    """One run of one model on one text. Immutable; every number comes from that run."""
+    """One run of one model on one text. Immutable; every number comes from that run.
+
+    Of a model with several stacks of maps (encoder, decoder, cross) it is the first stack, and
+    of() gives the others, each a Capture with axes and layers of its own.
+    """
 
     model_name: str
     text: str
@@ -37,11 +44,17 @@ class Capture:
     device: str
     dtype: str
     records: dict[int, LayerRecord] = field(repr=False)
-    pooled: Float32[np.ndarray, "layers heads size size"] = field(repr=False)
+    pooled: Float32[np.ndarray, "layers heads down across"] = field(repr=False)
     numbers: Float32[np.ndarray, "layers heads metrics"] = field(repr=False)
     probabilities: Float32[np.ndarray, " vocabulary"] | None = field(repr=False)
     tokenizer: Any = field(repr=False)
     mixers: dict[int, MixerRecord] = field(default_factory=dict, repr=False)
+    group: str = "self"  # which stack of maps this is
+    keys: Axis | None = field(default=None, repr=False)  # None: the keys are the tokens
+    roles: tuple[str, ...] = ()  # who says each token, in a chat
+    grid: tuple[int, int] | None = None  # (rows, columns) of a picture's patches
+    image: np.ndarray | None = field(default=None, repr=False)  # (height, width, 3), as seen
+    parts: Mapping[str, Capture] = field(default_factory=dict, repr=False)  # the other stacks
 
     def __post_init__(self) -> None:
         for array in (self.pooled, self.numbers, self.probabilities):
@@ -53,9 +66,39 @@ class Capture:
         return len(self.token_ids)
 
     @property
+    def n_keys(self) -> int:
+        return self.n_tokens if self.keys is None else len(self.keys)
+
+    @property
+    def key_tokens(self) -> tuple[str, ...]:
+        """What stands along the keys: the tokens themselves, or in cross-attention the source."""
+        return self.tokens if self.keys is None else self.keys.labels
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The stacks of maps: ("self",), or ("encoder", "decoder", "cross")."""
+        return (self.group, *self.parts)
+
+    def of(self, group: str | None = None) -> Capture:
+        """The maps of one group as a capture of its own; AttnvizError for one that is not there."""
+        if group is None or group == self.group:
+            return self
+        if group not in self.parts:
+            raise AttnvizError(
+                f"{self.model_name} has the groups of maps {', '.join(self.groups)}; "
+                f"{group!r} is not there."
+            )
+        return self.parts[group]
+
+    @property
     def captured(self) -> tuple[Layer, ...]:
         """The layers that have softmax weights, in order: the rows of overview()."""
         return tuple(layer for layer in self.layers if layer.captured and not layer.effective)
+
+    @property
+    def signed(self) -> bool:
+        """These are softmax weights."""
+        return False
 
     @property
     def effective(self) -> EffectiveMaps | None:
@@ -67,6 +110,7 @@ class Capture:
             text=self.text,
             tokens=self.tokens,
             token_details=self.token_details,
+            token_ids=self.token_ids,
             special=self.special,
             records=self.mixers,
         )
@@ -77,7 +121,8 @@ class Capture:
         records = [*self.records.values(), *self.mixers.values()]
         kept = {t.data_ptr(): t.nbytes for record in records for t in record.tensors()}
         arrays = (self.pooled, self.numbers, self.probabilities)
-        return sum(kept.values()) + sum(a.nbytes for a in arrays if a is not None)
+        own = sum(kept.values()) + sum(a.nbytes for a in arrays if a is not None)
+        return own + sum(part.nbytes for part in self.parts.values())
 
     def weights(
         self,
@@ -85,19 +130,20 @@ class Capture:
         head: int,
         rows: slice | None = None,
         cols: slice | None = None,
-        *,
+        group: str | None = None,
         kind: str | None = None,
     ) -> Float32[np.ndarray, "rows cols"]:
         """The exact attention weights of one head: queries down, keys right, masked cells 0.
 
-        layer is the model's own number; rows and cols are slices of token positions. Of a linear
-        or state-space layer it is the effective map, signed, whose output is A V; kind chooses
-        ("linear", "state_space") where a layer has such a mixer beside its attention. Raises
-        AttnvizError for a layer, head or slice that is not there, ModelError for a layer
-        without a map.
+        layer is the model's own number; rows and cols are slices of token positions; group is
+        one of groups, the first unless given. Of a linear or state-space layer it is the
+        effective map, signed, whose output is A V; kind chooses ("linear", "state_space") where
+        a layer has such a mixer beside its attention. Raises AttnvizError for a layer, head,
+        slice or group that is not there, ModelError for a layer without a map.
         """
-        softmax = layer in self.records and kind not in ("linear", "state_space")
-        record = self._of_head(layer, head) if softmax else self._mixer(layer, head, kind)
+        own = self.of(group)
+        softmax = layer in own.records and kind not in ("linear", "state_space")
+        record = own._of_head(layer, head) if softmax else own._mixer(layer, head, kind)
         part = record.weights(slice(head, head + 1), _slice(rows), _slice(cols))[0]
         return part.float().numpy()
 
@@ -117,7 +163,7 @@ class Capture:
         record = self._of_head(layer, head)
         if block < 1:
             raise AttnvizError(f"A block has a side of 1 cell at least, not {block}.")
-        spans = [_span(part, self.n_tokens) for part in (rows, cols)]
+        spans = [_span(rows, self.n_tokens), _span(cols, self.n_keys)]
         return largest(record, head, block, *spans)
 
     def tops(self, layer: int, head: int) -> Float32[np.ndarray, " rows"]:
@@ -135,17 +181,18 @@ class Capture:
             return np.zeros((len(i), len(j)), dtype=bool)
         return ~allowed[0].numpy()
 
-    def overview(self, size: int = 32) -> Float32[np.ndarray, "layers heads size size"]:
+    def overview(self, size: int = 32) -> Float32[np.ndarray, "layers heads down across"]:
         """Every captured layer's maps at a glance, (layers, heads, size, size), NaN for no head.
 
         Each cell is the mean weight over its block of queries and keys, masked pairs counting
         as 0, accumulated during the run; shorter texts have a cell a token. Another size than
         the run's is computed again from the queries and keys.
         """
-        if not self.records or min(size, self.n_tokens) == self.pooled.shape[-1]:
+        shape = (min(size, self.n_tokens), min(size, self.n_keys))
+        if not self.records or shape == self.pooled.shape[-2:]:
             return self.pooled
         records = [self.records[layer.index] for layer in self.captured]
-        return stacked([stream(record, size).overview.float().numpy() for record in records], 4)
+        return stacked([summary(record, size).overview.float().numpy() for record in records], 4)
 
     def metrics(self) -> pd.DataFrame:
         """A row per (layer, head): entropy (nats), distance (tokens), first, previous, self."""
@@ -221,3 +268,8 @@ def _span(part: slice | None, length: int) -> slice:
     if step != 1 or stop <= start:
         raise AttnvizError(f"rows and cols must be spans of one token at least, not {part!r}.")
     return slice(start, stop)
+
+
+def summary(record: LayerRecord, size: int) -> Streamed:
+    """Overview and metrics of a record, from its queries and keys or from its whole maps."""
+    return summarised(record, size) if isinstance(record, KeptMap) else stream(record, size)

@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import torch
-from torch import Tensor
-
-from attnviz.errors import ModelError
+from attnviz.errors import AttnvizError, ModelError
 from attnviz.models import memory
+from attnviz.models.assembling import assembled
 from attnviz.models.captures import Capture
-from attnviz.models.check import COMPARE_UP_TO, CheckResult, LayerCheck, conclude
-from attnviz.models.interface import listening, running
+from attnviz.models.chat import conversation
+from attnviz.models.check import COMPARE_UP_TO, CheckResult, conclude
+from attnviz.models.interface import running
 from attnviz.models.loaded import LoadedModel
-from attnviz.models.mixers.recorder import MixerRecorder
-from attnviz.models.numbering import absent, numbered
-from attnviz.models.pooling import stacked
+from attnviz.models.passes import Pass, forward
+from attnviz.models.prepared import Prepared, one_text, pair, raw
 from attnviz.models.progress import Progress, part, silent
-from attnviz.models.recorder import Call, Recorder
-from attnviz.models.texts import Tokens, tokenise
+from attnviz.models.reaching import Reached, reach
+from attnviz.models.vision import picture
 
 
 def capture(
     model: LoadedModel,
-    text: str,
+    text: str | Sequence[str] | None = None,
     *,
+    messages: Sequence[Mapping[str, str]] | None = None,
+    image: Any = None,
+    source: str | None = None,
+    target: str | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    example: int = 0,
+    max_new_tokens: int = 32,
     progress: Progress | None = None,
     check: bool | None = None,
     overview_size: int = 32,
     max_tokens: int | None = None,
 ) -> Capture:
     """Run a model on a text and keep its attention, in memory that grows with the text's length.
+
+    text: what a model with one stack reads; of several texts, the one with the number example.
+    messages: a conversation instead, through the model's template, [{"role": ..., "content":
+    ...}]. image: what a model for pictures sees, a PIL image or an array (height, width, 3).
+    source: what an encoder-decoder reads, and target: what it is to write, by the model itself
+    unless given (greedily, at most max_new_tokens). inputs: tensors as the model takes them, of
+    which the example with that number is run, its padding trimmed.
 
     check: compare the run's logits (hidden states of an encoder) with a plain run; None does so
     up to 1,024 tokens. Sampled rows of every layer are checked in any case. max_tokens: the
@@ -43,46 +54,71 @@ def capture(
     long for the model or the deployment, or too large for memory; ModelError for a model whose
     attention cannot be reached or whose run fails its own check: such maps are never returned.
     """
-    tokens = tokenise(model, text, max_tokens)
-    length = len(tokens.ids)
+    report = progress or silent
+    given = {
+        "text": text,
+        "messages": messages,
+        "image": image,
+        "source": source,
+        "inputs": inputs,
+    }
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        raise AttnvizError(
+            f"A capture reads one thing: {', '.join(given)}; received "
+            f"{' and '.join(named) or 'none of them'}."
+        )
+    if model.kind == "encoder_decoder" and isinstance(text, str):
+        source, text = text, None
+    if inputs is not None:
+        prepared = raw(model, inputs, example, max_tokens)
+    elif image is not None:
+        model = model.eyes()
+        prepared = picture(model, image)
+    elif messages is not None:
+        prepared = conversation(model, messages, max_tokens)
+    elif text is not None:
+        model = model.reader()
+        prepared = one_text(model, text, example, max_tokens)
+    elif model.kind != "encoder_decoder":
+        raise AttnvizError(
+            f"{model.title} reads one text and writes into the same; give text= instead of "
+            "source= and target=."
+        )
+    else:
+        assert source is not None
+        with _turn(model, report):
+            prepared = pair(model, source, target, max_tokens, max_new_tokens)
+    return _captured(model, prepared, report, check, overview_size)
+
+
+def _captured(
+    model: LoadedModel, prepared: Prepared, report: Progress, check: bool | None, size: int
+) -> Capture:
+    length = prepared.length
     memory.require(
         memory.estimate(model, length),
         f"Capturing {length:,} tokens of {model.title}",
         "shorten the text or choose a smaller model",
         model.device,
     )
-    report = progress or silent
     compare = length <= COMPARE_UP_TO if check is None else check
-    recorder = Recorder(
-        model.model,
-        overview_size=overview_size,
-        expected=model.n_layers,
-        progress=part(report, 0.0, 0.6 if compare else 0.95),
-    )
-    mixers = MixerRecorder(model.model)
+    doing = part(report, 0.0, 0.6 if compare else 0.95)
     reference = None
     with _turn(model, report):
-        with listening(model.model, recorder, required=not mixers), mixers.listening():
-            outputs, last = _forward(model, tokens)
-        plain = _plain_implementation(model, recorder.calls)
-        if compare and (recorder.calls or mixers.calls):
-            report(0.65, f"Comparing with a plain {plain} run")
-            with running(model.model, plain), mixers.cpu_kernels():
-                reference, _ = _forward(model, tokens)
-    if not recorder.calls and not mixers.calls:
-        raise ModelError(
-            f"No attention layer of {model.title} could be reached: its code does not use "
-            "transformers' attention interface; choose another model."
-        )
-    checks = [call.check for call in (*recorder.calls, *mixers.calls)]
-    verdict = _verdict(model, checks, outputs, reference, plain)
+        reached = reach(model, prepared, size, doing)
+        if compare:
+            report(0.65, f"Comparing with a plain {reached.plain or 'run'}")
+            with running(model.model, reached.plain), reached.mixers.cpu_kernels():
+                reference = forward(model, prepared)
+    verdict = _verdict(model, reached, reference)
     if not verdict.passed:
         raise ModelError(
             f"The maps of {model.title} did not pass their own check, so they are not shown; "
             f"choose another model. {verdict.sentence}"
         )
     report(1.0, "Done")
-    return _assembled(model, text, tokens, recorder.calls, mixers, verdict, last)
+    return assembled(model, prepared, reached.stacks, reached.mixers, verdict, reached.run.last)
 
 
 @contextmanager
@@ -96,88 +132,16 @@ def _turn(model: LoadedModel, report: Progress) -> Iterator[None]:
         model.lock.release()
 
 
-def _forward(model: LoadedModel, tokens: Tokens) -> tuple[Tensor, Tensor | None]:
-    """(what a check compares, the last position's logits or None), both float32 on the CPU.
-
-    Compared are the logits of at most 64 positions, evenly spaced: all positions' logits of
-    8,192 tokens would take 1.6 GiB. Of a model without logits, all hidden states.
-    """
-    length = len(tokens.ids)
-    accepted = inspect.signature(model.model.forward).parameters
-    anything = any(p.kind is p.VAR_KEYWORD for p in accepted.values())
-    inputs: dict[str, Any] = {k: v for k, v in tokens.inputs.items() if k in accepted}
-    step = -(-length // memory.LOGIT_ROWS)
-    wanted = torch.arange((length - 1) % step, length, step, device=model.device)
-    extra: dict[str, Any] = {"use_cache": False, "output_attentions": False, "return_dict": True}
-    inputs |= {k: v for k, v in extra.items() if anything or k in accepted}
-    kept = "logits_to_keep" in accepted
-    if kept:
-        inputs["logits_to_keep"] = wanted
-    outputs = model.model(**inputs)
-    logits = getattr(outputs, "logits", None)
-    if logits is None:
-        return outputs[0][0].float().cpu(), None
-    logits = logits[0] if kept else logits[0, wanted]
-    logits = logits.float().cpu()
-    return logits, logits[-1] if model.kind == "decoder" else None
-
-
-def _plain_implementation(model: LoadedModel, calls: Sequence[Call]) -> str:
-    """What to compare with: SDPA, or eager code where it cannot do what the layers do."""
-    records = [call.streamed.record for call in calls]
-    beyond = any(record.softcap is not None or record.sinks is not None for record in records)
-    return "eager" if beyond or not model.model._supports_sdpa else "sdpa"
-
-
-def _verdict(
-    model: LoadedModel,
-    checks: Sequence[LayerCheck],
-    outputs: Tensor,
-    reference: Tensor | None,
-    plain: str,
-) -> CheckResult:
-    error = None if reference is None else float((outputs - reference).abs().max())
+def _verdict(model: LoadedModel, reached: Reached, reference: Pass | None) -> CheckResult:
+    compared, error = reached.run.compared, None
+    if reference is not None:
+        error = float((compared - reference.compared).abs().max())
+    checks = [check for stack in reached.stacks.values() for check in stack.checks]
     return conclude(
-        checks,
+        [*checks, *(call.check for call in reached.mixers.calls)],
         model.dtype,
         logits_error=error,
-        largest=float(outputs.abs().max()),
-        compared="logits" if model.kind == "decoder" else "hidden states",
-        plain=plain,
-    )
-
-
-def _assembled(
-    model: LoadedModel,
-    text: str,
-    tokens: Tokens,
-    calls: Sequence[Call],
-    mixers: MixerRecorder,
-    verdict: CheckResult,
-    last: Tensor | None,
-) -> Capture:
-    by_layer = numbered(model, calls)
-    records = {number: call.streamed.record for number, call in by_layer.items()}
-    effective = mixers.records()
-    layers = [record.layer for record in (*records.values(), *effective.values())]
-    layers += absent(model, records, effective, mixers.refused)
-    streamed = [call.streamed for call in by_layer.values()]
-    return Capture(
-        model_name=model.name,
-        text=text,
-        tokens=tokens.labels,
-        token_details=tokens.details,
-        token_ids=tokens.ids,
-        special=tokens.special,
-        layers=tuple(sorted(layers, key=lambda layer: layer.index)),
-        check=verdict,
-        notes=model.notes,
-        device=str(model.device),
-        dtype=str(model.dtype).removeprefix("torch."),
-        records=records,
-        pooled=stacked([each.overview.float().numpy() for each in streamed], 4),
-        numbers=stacked([each.metrics.float().numpy() for each in streamed], 3),
-        probabilities=None if last is None else last.softmax(-1).numpy(),
-        tokenizer=model.tokenizer,
-        mixers=effective,
+        largest=float(compared.abs().max()),
+        compared=reached.run.what,
+        plain=reached.plain or "own-code",
     )

@@ -23,7 +23,8 @@ COARSE = 3e-2  # of a half-precision model, whose own rounding is that large
 class LayerCheck:
     """How far one layer's sampled rows are from what they must be."""
 
-    output_error: float  # |tile V - output|, relative to the largest output where that is above 1
+    output_error: float | None  # |tile V - output|, relative to the largest output above 1;
+    # None: the map is the one that the model itself returned, and its V is not known
     row_sum_error: float
     mask_leak: float  # the largest weight where the mask forbids one
     softmax: bool = True  # False: an effective map, whose rows need not sum to 1
@@ -34,7 +35,7 @@ class CheckResult:
     """What the page says about a run, and the numbers behind it."""
 
     passed: bool
-    output_error: float
+    output_error: float | None  # None: no layer's V is known
     row_sum_error: float
     mask_leak: float
     logits_error: float | None  # against a plain run; None: not compared
@@ -75,6 +76,15 @@ def check_layer(
     return LayerCheck(output_error, row_sum_error, leak)
 
 
+def check_map(record: LayerRecord) -> LayerCheck:
+    """Whether whole maps, as a model returned them, are weights: row sums, and the mask."""
+    everything = slice(None)
+    weights = record.weights(everything, everything, everything)
+    sums = weights.sum(-1)
+    wrong = torch.minimum((sums - 1).abs(), sums.abs())  # an empty row sums to 0
+    return LayerCheck(None, _largest(wrong), 0.0)
+
+
 def conclude(
     layers: Sequence[LayerCheck],
     dtype: torch.dtype,
@@ -86,18 +96,25 @@ def conclude(
 ) -> CheckResult:
     """One verdict over a run; logits_error is absolute, largest the size of what it compares."""
     tolerance = TOLERANCE.get(dtype, COARSE)
-    output_error = max((layer.output_error for layer in layers), default=0.0)
+    known = [layer.output_error for layer in layers if layer.output_error is not None]
+    output_error = max(known) if known else None
     row_sum_error = max((layer.row_sum_error for layer in layers), default=0.0)
     leak = max((layer.mask_leak for layer in layers), default=0.0)
     limit = tolerance * (1.0 if dtype in TOLERANCE else max(1.0, largest))
     passed = (
-        output_error <= tolerance
+        (output_error is None or output_error <= tolerance)
         and row_sum_error <= tolerance
         and leak == 0.0
         and (logits_error is None or logits_error <= limit)
     )
+    products = (
+        "the maps are those that the model's own code returned"
+        if output_error is None
+        else "sampled rows times V differ from each layer's output by at most "
+        f"{_number(output_error)}"
+    )
     parts = [
-        f"sampled rows times V differ from each layer's output by at most {_number(output_error)}",
+        products,
         f"rows sum to 1 within {_number(row_sum_error)}"
         if any(layer.softmax for layer in layers)
         else "these are effective maps, whose rows need not sum to 1",

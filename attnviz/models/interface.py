@@ -15,15 +15,15 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from torch import Tensor, nn
 
-from attnviz.errors import ModelError
 from attnviz.models.library import alone
 
 with alone():
     from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
-    from transformers.masking_utils import sdpa_mask
+    from transformers.masking_utils import eager_mask, sdpa_mask
 
 NAME = "attnviz"
+WITH_MASKS = "attnviz_with_masks"  # for models that SDPA does not serve: they need every mask
 
 
 @runtime_checkable
@@ -65,23 +65,27 @@ def attend(
 
 AttentionInterface.register(NAME, attend)
 AttentionMaskInterface.register(NAME, sdpa_mask)
+AttentionInterface.register(WITH_MASKS, attend)
+AttentionMaskInterface.register(WITH_MASKS, eager_mask)
+
+
+def reachable(model: Any) -> bool:
+    """Whether this model's layers ask the registry; attention code of its own never does."""
+    return any(True for _ in _settable(model))
+
+
+def _settable(model: nn.Module) -> Iterator[PreTrainedModel]:
+    """The model, or of one that only joins others (an ear and a language model) those parts."""
+    if isinstance(model, PreTrainedModel) and model._can_set_attn_implementation():
+        yield model
+    else:
+        for child in model.children():
+            yield from _settable(child)
 
 
 @contextmanager
-def listening(
-    model: PreTrainedModel, listener: Listener, *, required: bool = True
-) -> Iterator[None]:
-    """Send every attention call of this model to the listener, for the body of a with.
-
-    Raises ModelError for a model with attention code of its own, which never asks the registry,
-    where attention is required of it.
-    """
-    if required and not model._can_set_attn_implementation():
-        raise ModelError(
-            f"{type(model).__name__} computes attention in code of its own that transformers' "
-            "attention interface does not reach; choose a model that supports it, such as the "
-            "Llama, Qwen, Gemma, GPT-2 or BERT families."
-        )
+def listening(model: PreTrainedModel, listener: Listener) -> Iterator[None]:
+    """Send every attention call of this model to the listener, for the body of a with."""
     with running(model, NAME):
         token = _LISTENER.set(listener)
         try:
@@ -91,8 +95,11 @@ def listening(
 
 
 @contextmanager
-def running(model: PreTrainedModel, implementation: str) -> Iterator[None]:
+def running(model: Any, implementation: str | None) -> Iterator[None]:
     """Run a model in eval mode, without gradients, under one attention implementation.
+
+    implementation: None leaves it as it is, which is all that attention code of the model's own
+    allows.
 
     Whatever happens in the body, every module's training flag and every config's attention
     implementation is as it was afterwards. Hold the model's lock around it.
@@ -100,20 +107,33 @@ def running(model: PreTrainedModel, implementation: str) -> Iterator[None]:
     modes = [(module, module.training) for module in model.modules()]
     configs = {id(config): config for config in _configs(model)}
     before = {key: config._attn_implementation_internal for key, config in configs.items()}
+    # BigBird leaves its sparse attention for good after the first short text.
+    kinds = [
+        (module, module.attention_type)
+        for module in model.modules()
+        if hasattr(module, "set_attention_type") and hasattr(module, "attention_type")
+    ]
     try:
         model.eval()
-        if model._can_set_attn_implementation():
-            model.set_attn_implementation(implementation)
+        if implementation is not None:
+            for part in _settable(model):
+                if implementation == NAME and not part._supports_sdpa:
+                    part.set_attn_implementation(WITH_MASKS)
+                else:
+                    part.set_attn_implementation(implementation)
         with torch.no_grad():
             yield
     finally:
+        for module, kind in kinds:
+            if module.attention_type != kind:
+                module.set_attention_type(kind)
         for key, config in configs.items():
             config._attn_implementation_internal = before[key]
         for module, training in modes:
             module.training = training
 
 
-def _configs(model: PreTrainedModel) -> Iterator[Any]:
+def _configs(model: nn.Module) -> Iterator[Any]:
     """The config of the model and of every part of it, at any depth."""
     waiting = [m.config for m in model.modules() if isinstance(m, PreTrainedModel)]
     while waiting:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attnviz.models.layer import Layer
@@ -51,17 +51,36 @@ class LayerRecord:
         kept += (self.row_max, self.row_log_sum)
         return tuple(tensor for tensor in kept if tensor is not None)
 
-    def scores(self, heads: slice, rows: slice, cols: slice) -> Float[Tensor, "heads rows cols"]:
-        """Scaled scores of these heads, queries and keys, bias and soft-capping in, unmasked."""
+    @property
+    def share(self) -> int:
+        """Query heads on one key head: query head h reads key head h // share."""
+        return self.n_heads // self.keys.shape[0]
+
+    def scores(
+        self, heads: slice, rows: slice, cols: slice, out: Tensor | None = None
+    ) -> Float[Tensor, "heads rows cols"]:
+        """Scaled scores of these heads, queries and keys, bias and soft-capping in, unmasked.
+
+        out: memory to write them in.
+        """
         dtype = torch.promote_types(self.queries.dtype, torch.float32)
         chosen = range(*heads.indices(self.n_heads))
-        group = self.n_heads // self.keys.shape[0]  # query head h reads key head h // group
-        q = self.queries[heads, rows].to(dtype)
-        if len(chosen) == 1:
-            k = self.keys[chosen[0] // group, cols][None].to(dtype)
-        else:
-            k = self.keys[[head // group for head in chosen]][:, cols].to(dtype)
-        s = torch.matmul(q, k.transpose(1, 2)).mul_(self.scale)  # (heads, rows, cols)
+        q = self.queries[heads, rows].to(dtype) * self.scale  # (heads, rows, d)
+        groups = range(chosen[0] // self.share, chosen[-1] // self.share + 1)
+        # One group, or whole ones: their keys are read where they are. Else each head's own.
+        whole = len(groups) == 1 or len(chosen) == len(groups) * self.share
+        k = (
+            self.keys[groups.start : groups.stop, cols]
+            if whole
+            else self.keys[[head // self.share for head in chosen]][:, cols]
+        ).to(dtype)
+        shape = (len(q), q.shape[1], k.shape[1])
+        s = torch.bmm(
+            q.reshape(len(k), -1, q.shape[2]),
+            k.transpose(1, 2),
+            out=None if out is None else out.view(len(k), -1, k.shape[1]),
+        )
+        s = s.view(shape)
         if self.bias is not None:
             s += of_heads(self.bias, heads)[:, rows, cols]
         if self.softcap is not None:
@@ -93,6 +112,25 @@ class LayerRecord:
         blocked = self.blocked(rows, cols)
         # Masking afterwards: exp is ten times slower on scores of -3e38.
         return w if blocked is None else w.masked_fill_(of_heads(blocked, heads), 0.0)
+
+    def pairs(
+        self, rows: Int[Tensor, " pairs"], cols: Int[Tensor, " pairs"]
+    ) -> Float[Tensor, "heads pairs"]:
+        """The exact weights of all heads on these pairs of a query and a key, and on no others."""
+        if self.row_max is None or self.row_log_sum is None:
+            raise RuntimeError("this layer's rows have not been streamed yet")
+        dtype = torch.promote_types(self.queries.dtype, torch.float32)
+        keys = self.keys[:, cols].repeat_interleave(self.share, dim=0)
+        s = (self.queries[:, rows].to(dtype) * keys.to(dtype)).sum(-1) * self.scale
+        if self.bias is not None:
+            s = s + self.bias[:, rows, cols]
+        if self.softcap is not None:
+            s = (s / self.softcap).tanh() * self.softcap
+        if self.added is not None:
+            s = s + self.added[:, rows, cols]
+        w = (s - self.row_max[:, rows] - self.row_log_sum[:, rows]).exp()
+        allowed = self.rule.of_pairs(rows, cols)
+        return w if allowed is None else w.masked_fill(~allowed, 0.0)
 
     def normalised(
         self, row_max: Float[Tensor, "heads queries"], row_log_sum: Float[Tensor, "heads queries"]

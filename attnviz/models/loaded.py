@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
@@ -13,7 +13,7 @@ from torch import nn
 from attnviz.errors import ModelError
 from attnviz.models.library import alone
 
-Kind = Literal["decoder", "encoder"]
+Kind = Literal["decoder", "encoder", "encoder_decoder", "vision"]
 UNLIMITED = 1_000_000
 """max_tokens of a model that states no context limit (relative positions)."""
 
@@ -28,7 +28,8 @@ class LoadedModel:
     title: str
     kind: Kind
     model: Any  # transformers.PreTrainedModel
-    tokenizer: Any  # transformers.PreTrainedTokenizerBase
+    tokenizer: Any  # transformers.PreTrainedTokenizerBase; None of a model that reads no text
+    processor: Any = None  # transformers' image processor, of a model that sees pictures
     notes: tuple[str, ...] = ()  # plain sentences that belong beside its pictures
     lock: Any = field(init=False, repr=False)  # one a model, however often it is wrapped
 
@@ -52,18 +53,48 @@ class LoadedModel:
     def dtype(self) -> torch.dtype:
         return next(p.dtype for p in self.model.parameters() if p.is_floating_point())
 
+    def eyes(self) -> LoadedModel:
+        """What a picture is shown to: the model, or of one for pictures and texts its tower.
+
+        Raises ModelError for a model that sees no pictures. The lock stays the model's own.
+        """
+        tower = getattr(self.model, "vision_model", None)
+        if self.kind == "vision" or tower is None:
+            if self.kind != "vision":
+                raise ModelError(f"{self.title} sees no pictures; give text= instead of image=.")
+            return self
+        return self._part(tower, "vision")
+
+    def reader(self) -> LoadedModel:
+        """What a text is given to: the model, or of one for pictures and texts its tower."""
+        tower = getattr(self.model, "text_model", None)
+        both = tower is not None and hasattr(self.model, "vision_model")
+        return self._part(tower, "encoder") if both else self
+
+    def _part(self, module: Any, kind: Kind) -> LoadedModel:
+        _LOCKS.setdefault(module, self.lock)
+        return replace(self, model=module, kind=kind)
+
     @property
     def n_layers(self) -> int:
-        return int(self.shape.num_hidden_layers)
+        """Layers of the text stack, or of the encoder of a model with two; 0: not stated."""
+        return self.stated("num_hidden_layers")
 
     @property
     def n_heads(self) -> int:
         """Query heads a layer; 0 of a model without attention."""
-        return int(getattr(self.shape, "num_attention_heads", None) or 0)
+        return self.stated("num_attention_heads")
 
     @property
     def n_kv_heads(self) -> int:
-        return int(getattr(self.shape, "num_key_value_heads", None) or self.n_heads)
+        return self.stated("num_key_value_heads") or self.n_heads
+
+    def stated(self, name: str) -> int:
+        """A dimension by its config name, the largest where layers differ; 0: not stated."""
+        try:
+            return _one_number(getattr(self.shape, name, None))
+        except RuntimeError:  # what transformers raises where layers differ
+            return _one_number(self.shape.to_dict().get(name))
 
     @property
     def max_tokens(self) -> int:
@@ -89,27 +120,44 @@ class LoadedModel:
         return UNLIMITED
 
 
+def _one_number(value: Any) -> int:
+    """The largest of what a config states for its layers or stages; 0: nothing."""
+    if isinstance(value, (list, tuple)):
+        return max((_one_number(one) for one in value), default=0)
+    return value if isinstance(value, int) else 0
+
+
 def from_transformers(
-    model: Any, tokenizer: Any, *, name: str | None = None, title: str | None = None
+    model: Any,
+    tokenizer: Any = None,
+    *,
+    processor: Any = None,
+    name: str | None = None,
+    title: str | None = None,
 ) -> LoadedModel:
     """Your own in-memory model and its tokenizer, a fine-tune in a notebook for example.
 
-    Nothing is copied or moved. Raises ModelError for a model that reads one text and writes
-    another, which has two stacks with maps of their own.
+    A model that sees pictures has an image processor instead, or takes them by its config alone.
+    Nothing is copied or moved.
     """
-    if getattr(model.config, "is_encoder_decoder", False):
-        raise ModelError(
-            f"{type(model).__name__} reads one text and writes another; only models with a "
-            "single stack can be captured so far, so choose a decoder or an encoder."
-        )
     label = name or getattr(model.config, "_name_or_path", "") or type(model).__name__
     return LoadedModel(
         name=label,
         title=title or label,
-        kind="decoder" if is_decoder(model.config, type(model).__name__) else "encoder",
+        kind=kind_of(model),
         model=model,
         tokenizer=tokenizer,
+        processor=processor,
     )
+
+
+def kind_of(model: Any) -> Kind:
+    """What this model does with its input."""
+    if getattr(model, "main_input_name", "input_ids") == "pixel_values":
+        return "vision"
+    if getattr(model.config, "is_encoder_decoder", False):
+        return "encoder_decoder"
+    return "decoder" if is_decoder(model.config, type(model).__name__) else "encoder"
 
 
 def is_decoder(config: Any, architecture: str) -> bool:

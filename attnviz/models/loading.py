@@ -88,13 +88,32 @@ def load_model(
     )
 
 
-def get_model(name: str, *, progress: Progress | None = None) -> LoadedModel:
-    """The shared model of that name, loaded at most once; ATTNVIZ_MAX_MODELS are kept."""
+def get_model(
+    name: str,
+    *,
+    dtype: str | None = None,
+    device: str | None = None,
+    progress: Progress | None = None,
+) -> LoadedModel:
+    """The shared model of that name and format, loaded at most once.
+
+    ATTNVIZ_MAX_MODELS are kept. dtype: one of FORMATS by its name. Raises as load_model does, and
+    ModelError for another format.
+    """
     report = progress or silent
-    place = str(chosen_device())
+    place = str(chosen_device(device))
+    if dtype is not None and dtype not in FORMATS:
+        raise ModelError(f"The number format must be one of {', '.join(FORMATS)}, not {dtype!r}.")
     return _STORE.get(
-        (name, place), lambda: load_model(name, device=place, progress=report), report
+        (name, place, dtype),
+        lambda: load_model(
+            name, device=place, dtype=None if dtype is None else FORMATS[dtype], progress=report
+        ),
+        report,
     )
+
+
+FORMATS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 _STORE: Store[LoadedModel] = Store(lambda: settings().max_models)

@@ -54,6 +54,18 @@ class MaskRule:
             return None
         return seen[None]
 
+    def of_pairs(
+        self, rows: Int[Tensor, " pairs"], cols: Int[Tensor, " pairs"]
+    ) -> Bool[Tensor, "#heads pairs"] | None:
+        """The mask of single pairs of a query and a key; None when all pairs are allowed."""
+        if self.table is not None:
+            return self.table[:, rows, cols]
+        distance = rows - cols
+        if self.causal:
+            seen = distance >= 0
+            return (seen if self.window is None else seen & (distance < self.window))[None]
+        return None if self.window is None else (distance.abs() <= self.window)[None]
+
     def reach(self, rows: slice, n_keys: int) -> slice:
         """The keys outside of which none of these consecutive queries sees anything."""
         if self.table is not None:
@@ -66,6 +78,11 @@ class MaskRule:
         if self.window is not None:
             start = max(0, rows.start - self.window + (1 if self.causal else 0))
         return slice(start, stop)
+
+    def edge(self, rows: slice) -> int:
+        """The first key that any of these consecutive queries may be kept from."""
+        plain = self.causal and self.window is None and self.table is None
+        return rows.start if plain else 0
 
     def to(self, device: torch.device | str) -> MaskRule:
         if self.table is None:

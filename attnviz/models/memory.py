@@ -26,13 +26,13 @@ def estimate(model: LoadedModel, n_tokens: int) -> int:
     """
     shape, itemsize = model.shape, model.dtype.itemsize
     heads, kv_heads = model.n_heads, model.n_kv_heads
-    hidden = int(shape.hidden_size)
-    head_dim = int(getattr(shape, "head_dim", None) or hidden // max(1, heads))
-    inner = int(getattr(shape, "intermediate_size", None) or 4 * hidden)
+    hidden = model.stated("hidden_size")
+    head_dim = model.stated("head_dim") or hidden // max(1, heads)
+    inner = model.stated("intermediate_size") or 4 * hidden
     kept = model.n_layers * n_tokens * (head_dim * (heads + kv_heads) * itemsize + heads * 8)
     wide = n_tokens * (3 * inner + 6 * hidden + 4 * head_dim * heads) * itemsize
     masks = n_tokens**2 if getattr(shape, "sliding_window", None) else 0
-    logits = 2 * min(n_tokens, LOGIT_ROWS) * int(shape.vocab_size) * 4
+    logits = 2 * min(n_tokens, LOGIT_ROWS) * model.stated("vocab_size") * 4
     return int(SLACK * (kept + wide + masks + logits + 6 * CELLS * 4))
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 import torch
 
-from attnviz.errors import ModelError
+from attnviz.models.kept_map import KeptMap
 from attnviz.models.layer import Layer
 from attnviz.models.layers import LayerRecord
 from attnviz.models.loaded import LoadedModel
-from attnviz.models.recorder import Call, layer_number
+from attnviz.models.recorder import Call
+from attnviz.models.stacks import layer_number
 
 # Mixers by the names of their classes; what no pattern knows is listed as "none".
 KINDS = (
@@ -31,30 +33,75 @@ UNREACHED = {
 }
 
 
-def numbered(model: LoadedModel, calls: Sequence[Call]) -> dict[int, Call]:
-    """The recorded calls by true layer number.
+def numbered(model: LoadedModel, calls: Sequence[Call]) -> dict[str, dict[int, Call]]:
+    """The recorded calls by group and true layer number.
 
-    A layer's number is in its module's name. Layers that share one module (ALBERT) are counted
-    in order. A module that attends twice from the same queries to the same keys (DiffLlama, for
-    two halves of the values) has one map. Anything else is refused.
+    A layer's number is in its module's name; where names number stages and layers in them, the
+    calls are counted in order, as are layers that share one module (ALBERT). A module that
+    attends twice from the same queries to the same keys (DiffLlama, for two halves of the
+    values) has one map; one that is called again with others (a loop over layers) has its later
+    maps in the groups "pass 2", "pass 3". A second kind of attention in the same layers is a
+    group by its own name. Maps of one group have one shape: where a model pools, each further
+    shape is a group "stage 2", "stage 3".
     """
-    distinct = [
-        call for place, call in enumerate(calls) if not place or not _again(calls[place - 1], call)
-    ]
-    numbers = [call.index for call in distinct]
-    if None not in numbers and len(set(numbers)) == len(numbers):
-        found = {call.index: call for call in distinct if call.index is not None}
-    elif len(distinct) == model.n_layers:
-        found = dict(enumerate(distinct))
-    else:
-        raise ModelError(
-            f"{model.title} attends {len(distinct)} times in {model.n_layers} layers, and which "
-            "map belongs to which layer is not known; choose another model."
-        )
-    return {
-        number: replace(call, streamed=replace(call.streamed, record=_numbered(call, number)))
-        for number, call in sorted(found.items())
-    }
+    found: dict[str, dict[int, Call]] = {}
+    for group in dict.fromkeys(call.group for call in calls):
+        own = [call for call in calls if call.group == group]
+        distinct = [
+            call for place, call in enumerate(own) if not place or not _again(own[place - 1], call)
+        ]
+        for name, some in _named(model, group, distinct).items():
+            for number, call in sorted(some.items()):
+                found.setdefault(_stage(found, name, call), {})[number] = replace(
+                    call, streamed=replace(call.streamed, record=_numbered(call, number))
+                )
+    return found
+
+
+def _named(model: LoadedModel, group: str, calls: Sequence[Call]) -> dict[str, dict[int, Call]]:
+    """These calls of one stack by pass or role, and by layer number."""
+    turns = sorted({call.turn for call in calls})
+    if len(turns) > 1 and len(calls) == model.n_layers:
+        return {group: dict(enumerate(calls))}  # one module in the place of every layer
+    by_name: dict[str, dict[int, Call]] = {}
+    for turn in turns:
+        own = [call for call in calls if call.turn == turn]
+        roles = [role for role, _ in Counter(call.role for call in own).most_common()]
+        numbers = [call.index for call in own]
+        if None not in numbers and len(set(numbers)) == len(numbers):
+            roles = [""]  # one attention a layer, whatever it is called
+        for place, role in enumerate(roles):
+            some = [call for call in own if not role or call.role == role]
+            name = group if not place else role
+            name = name if not turn else f"pass {turn + 1}" + (f" {role}" if place else "")
+            numbers = [call.index for call in some]
+            if None in numbers or len(set(numbers)) != len(numbers):
+                by_name[name] = dict(enumerate(some))
+            else:
+                by_name[name] = {call.index: call for call in some if call.index is not None}
+    return by_name
+
+
+def _stage(found: dict[str, dict[int, Call]], name: str, call: Call) -> str:
+    """The group for a call's shape: the one of that name, or a further stage of it."""
+    record = call.streamed.record
+    place = 1
+    while True:
+        stage = name if place == 1 else f"{name} stage {place}"
+        first = next(iter(found.get(stage, {}).values()), None)
+        if first is None or (
+            (first.streamed.record.n_queries, first.streamed.record.n_keys)
+            == (record.n_queries, record.n_keys)
+        ):
+            return stage
+        place += 1
+
+
+def complete(model: LoadedModel, calls: Sequence[Call]) -> bool:
+    """Whether these calls leave no stack out: an encoder may have attention code of its own."""
+    heard = {call.group for call in calls}
+    two = getattr(model.config, "is_encoder_decoder", False)
+    return {"encoder", "decoder"} <= heard if two else bool(heard)
 
 
 def absent(
@@ -100,6 +147,8 @@ def absent(
 
 def _again(before: Call, call: Call) -> bool:
     a, b = before.streamed.record, call.streamed.record
+    if isinstance(a, KeptMap) or isinstance(b, KeptMap):
+        return False
     return (
         before.module is call.module
         and torch.equal(a.queries, b.queries)

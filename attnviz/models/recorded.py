@@ -47,6 +47,11 @@ class Recording:
         return self.layers
 
     @property
+    def signed(self) -> bool:
+        """These are softmax weights."""
+        return False
+
+    @property
     def caption(self) -> str:
         """One line that says what this is and that it is a recording."""
         made = ", ".join(f"{name} {version}" for name, version in self.versions.items())

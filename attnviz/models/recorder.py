@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from attnviz.errors import ModelError
-from attnviz.models.check import LayerCheck, check_layer
+from attnviz.models.check import LayerCheck, check_layer, check_map
+from attnviz.models.kept_map import kept, summarised
 from attnviz.models.layer import Layer
 from attnviz.models.layers import LayerRecord
 from attnviz.models.library import alone
 from attnviz.models.mask_rule import MaskRule, rule_of
 from attnviz.models.progress import Progress
+from attnviz.models.stacks import group_of, layer_number, role_of
 from attnviz.models.stream import Streamed, stream
 
 with alone():
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-CHOOSES_KEYS = ("indices", "block_indices")
+ATTENDS = re.compile(r"att", re.IGNORECASE)
+HEADS = ("num_attention_heads", "num_heads", "n_heads", "n_head", "num_attn_heads")
+
+
+class Unreachable(ModelError):
+    """Attention that the interface shows in a form that has no queries by keys of one text."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +39,22 @@ class Call:
 
     module: nn.Module
     index: int | None  # the layer number in the module's name
+    group: str  # the stack that it belongs to
+    role: str  # its place in the layer: self_attn
+    turn: int  # how often this module had been called under this name before
     streamed: Streamed  # on the CPU
     check: LayerCheck
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Weights of one softmax that are not queries by keys of one text: windows, bands, blocks."""
+
+    module: nn.Module
+    name: str
+    index: int | None
+    group: str
+    weights: Tensor
 
 
 class Recorder:
@@ -44,9 +67,17 @@ class Recorder:
         overview_size: int,
         expected: int,
         progress: Progress | None = None,
+        raw_only: bool = False,
     ) -> None:
         self.calls: list[Call] = []
-        self._names = {module: name for name, module in model.named_modules()}
+        self._names: dict[nn.Module, list[str]] = {}  # a shared layer stands in several places
+        for name, module in model.named_modules(remove_duplicate=False):
+            self._names.setdefault(module, []).append(name)
+        self._seen: Counter[nn.Module] = Counter()
+        self._two_stacks = bool(getattr(model.config, "is_encoder_decoder", False))
+        self._raw_only = raw_only  # a family's own code puts the softmaxes in their places
+        self.raw: list[Raw] = []
+        self.busy = False  # computing something itself, which is not the model's
         self._size = overview_size
         self._expected = max(1, expected)
         self._progress = progress
@@ -62,7 +93,71 @@ class Recorder:
         **options: Any,
     ) -> Tensor:
         """Record one call and return its output, (B, T_q, H, D_v)."""
-        record = self._record(module, query, key, mask, options)
+        self.busy = True
+        try:
+            return self._attend(module, query, key, value, mask, options)
+        finally:
+            self.busy = False
+
+    def keep(self, module: nn.Module, weights: Tensor) -> None:
+        """Record one softmax that a model's own code made."""
+        names = self._names.get(module, [""])
+        if not ATTENDS.search(f"{names[0]} {type(module).__name__}"):
+            return  # a router of experts, for one
+        self.busy = True
+        try:
+            self._keep(module, weights)
+        finally:
+            self.busy = False
+
+    def _keep(self, module: nn.Module, weights: Tensor) -> None:
+        maps = None if self._raw_only else direct(weights)
+        if maps is None or not self._plausible(module, maps):
+            name = self._names[module][0]
+            group, index = group_of(name, self._two_stacks), layer_number(name)
+            self.raw.append(Raw(module, name, index, group, weights.detach().cpu()))
+            return
+        name, turn = self._place(module)
+        group, index = group_of(name, self._two_stacks), layer_number(name)
+        square = maps.shape[1] == maps.shape[2]
+        causal = square and maps.shape[1] > 1 and not bool(maps.triu(1).any())
+        layer = Layer(
+            index=-1 if index is None else index,
+            kind="cross" if group == "cross" else "full",
+            mixer=type(module).__name__,
+            n_heads=maps.shape[0],
+            n_kv_heads=maps.shape[0],
+        )
+        record = kept(layer, maps, MaskRule(causal=causal))
+        check = check_map(record)
+        done = summarised(record, self._size)
+        self._add(Call(module, index, group, role_of(name), turn, done, check))
+
+    def _add(self, call: Call) -> None:
+        self.calls.append(call)
+        if self._progress is not None:
+            done = min(len(self.calls), self._expected)
+            self._progress(done / self._expected, f"Layer {done} of {self._expected}")
+
+    def _plausible(self, module: nn.Module, maps: Tensor) -> bool:
+        """Whether these are this module's heads, and lengths of what it reads."""
+        heads = {getattr(module, name, None) for name in HEADS} - {None}
+        return maps.shape[0] in heads if heads else True
+
+    def _attend(
+        self,
+        module: nn.Module,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        mask: Tensor | None,
+        options: dict[str, Any],
+    ) -> Tensor:
+        name, turn = self._place(module)
+        group = group_of(name, self._two_stacks)
+        if (chosen := options.pop("indices", None)) is not None:
+            mask = among(chosen, mask, query.shape[2], key.shape[2])
+        record = self._record(module, name, group, query, key, mask, options)
         by_blocks = record.softcap is not None or record.sinks is not None
         # SDPA knows neither soft-capping nor sinks; there the blocks give the output too.
         streamed = stream(record, self._size, value[0] if by_blocks else None)
@@ -71,46 +166,43 @@ class Recorder:
         else:
             output = streamed.output.transpose(0, 1)[None].contiguous()
         check = check_layer(streamed.record, value[0], output[0].transpose(0, 1), mask)
-        self.calls.append(
-            Call(
-                module,
-                record.layer.index,
-                replace(
-                    streamed,
-                    record=streamed.record.to("cpu"),
-                    overview=streamed.overview.cpu(),
-                    output=None,
-                ),
-                check,
-            )
+        done = replace(
+            streamed,
+            record=streamed.record.to("cpu"),
+            overview=streamed.overview.cpu(),
+            output=None,
         )
-        if self._progress is not None:
-            done = min(len(self.calls), self._expected)
-            self._progress(done / self._expected, f"Layer {done} of {self._expected}")
+        self._add(Call(module, layer_number(name), group, role_of(name), turn, done, check))
         return output
+
+    def _place(self, module: nn.Module) -> tuple[str, int]:
+        """(the name under which this module is called now, its earlier calls by that name)."""
+        names = self._names.get(module, [type(module).__name__])
+        turn, place = divmod(self._seen[module], len(names))
+        self._seen[module] += 1
+        return names[place], turn
 
     def _record(
         self,
         module: nn.Module,
+        name: str,
+        group: str,
         query: Tensor,
         key: Tensor,
         mask: Tensor | None,
         options: dict[str, Any],
     ) -> LayerRecord:
-        name = self._names.get(module, type(module).__name__)
         index = layer_number(name)
         where = f"Layer {len(self.calls) if index is None else index} ({type(module).__name__})"
-        for word in CHOOSES_KEYS:
-            if options.get(word) is not None:
-                raise ModelError(
-                    f"{where} chooses its keys by an index of its own, which cannot be shown "
-                    "yet; choose a model without sparse attention."
-                )
-        if query.shape[0] != 1 or query.shape[2] != key.shape[2]:
+        if options.get("block_indices") is not None:
             raise ModelError(
-                f"{where} attends from {query.shape[2]} queries to {key.shape[2]} keys in a "
-                f"batch of {query.shape[0]}; expected one text attending to itself, so choose a "
-                "model with self-attention only."
+                f"{where} chooses its keys by blocks of an index of its own, which cannot be shown "
+                "yet; choose another model."
+            )
+        if query.ndim != 4 or query.shape[0] != 1:
+            raise Unreachable(
+                f"{where} attends in {query.shape[0]} parts at once; expected one text attending "
+                "as a whole, so choose another model."
             )
         bias, softcap = options.get("position_bias"), options.get("softcap")
         sinks = options.get("s_aux")
@@ -125,6 +217,8 @@ class Recorder:
         causal = options.get("is_causal")
         causal = bool(getattr(module, "is_causal", True) if causal is None else causal)
         window = options.get("sliding_window")
+        # With one query SDPA sees all keys: that query is the newest.
+        causal = causal and query.shape[2] > 1
         rule, added = self._rule(mask, causal, window, query.shape[2])
         sliding = rule.window or (
             window if mask is None and (window or 0) >= query.shape[2] else None
@@ -132,7 +226,7 @@ class Recorder:
         return LayerRecord(
             layer=Layer(
                 index=-1 if index is None else index,
-                kind=_kind(module, rule, sliding),
+                kind="cross" if group == "cross" else _kind(module, rule, sliding),
                 mixer=type(module).__name__,
                 n_heads=query.shape[1],
                 n_kv_heads=key.shape[1],
@@ -177,10 +271,24 @@ def _kind(module: nn.Module, rule: MaskRule, window: int | None) -> str:
     return "latent" if getattr(module, "kv_lora_rank", None) else "full"
 
 
-def layer_number(name: str) -> int | None:
-    """The layer's number in a module's name: 3 for model.layers.3.self_attn."""
-    found = re.search(r"\.(\d+)\.", f".{name}.")
-    return int(found[1]) if found else None
+def among(
+    chosen: Int[Tensor, "batch queries k"], mask: Tensor | None, n_queries: int, n_keys: int
+) -> Bool[Tensor, "batch heads queries keys"]:
+    """The mask of a layer whose queries choose their keys (DeepSeek's sparse attention)."""
+    allowed = torch.zeros(len(chosen), n_queries, n_keys, dtype=torch.bool, device=chosen.device)
+    allowed = allowed.scatter(-1, chosen.long(), True)[:, None]
+    if mask is None:
+        return allowed & torch.ones_like(allowed).tril(n_keys - n_queries)
+    if mask.dtype != torch.bool:
+        mask = mask > torch.finfo(mask.dtype).min / 2
+    return allowed & mask
+
+
+def direct(weights: Tensor) -> Tensor | None:
+    """(heads, queries, keys) of one example; None for windows, blocks and other parts of maps."""
+    if weights.ndim == 4 and weights.shape[0] == 1:
+        return weights[0]
+    return weights if weights.ndim == 3 else None
 
 
 def _own(tensor: Tensor) -> Tensor:

@@ -34,6 +34,14 @@ def _keep(key: str, value: Option | None, options: Sequence[Option], default: Op
     return value
 
 
+def kept(options: Sequence[Option], *, key: str, default: Option) -> Option:
+    """The value of a control that is drawn elsewhere, as in a component of ours."""
+    _seed(key, options, default)
+    # Written anew: Streamlit forgets what a widget of this key held once that widget is gone.
+    st.session_state[key] = st.session_state[key]
+    return _keep(key, st.session_state[key], options, default)
+
+
 def pick(
     label: str,
     options: Sequence[Option],

@@ -6,9 +6,27 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.components.explorer import explorer
 from attnviz.figures import capture as figures
 from attnviz.figures import numbers
-from attnviz.ui import selection
+from attnviz.figures.strips import strips_figure
+from attnviz.ui import controls, selection
+
+FORMATS = {
+    "auto": "float32 on a CPU, else as stored",
+    "float32": "float32",
+    "bfloat16": "bfloat16",
+    "float16": "float16",
+}
+DEVICES = {"auto": "the installation's own", "cpu": "CPU", "cuda": "CUDA GPU", "mps": "Apple GPU"}
+
+
+def placement() -> tuple[str, str]:
+    """(number format, device) of the model, as CaptureJob takes them."""
+    return (
+        controls.pick("Number format", list(FORMATS), key="dtype", show=FORMATS.__getitem__),
+        controls.pick("Device", list(DEVICES), key="device", show=DEVICES.__getitem__),
+    )
 
 
 def predictions(capture: Any) -> None:
@@ -44,7 +62,8 @@ def heads(capture: Any, key: str) -> None:
     st.markdown("Sort by a column; choose a row to see that head above.")
     columns = {
         word: st.column_config.NumberColumn(title, format="%.4f")
-        for word, title in figures.METRICS.items()
+        for word, title in (figures.METRICS | figures.STATE).items()
+        if word in table
     }
     st.dataframe(
         table,
@@ -54,6 +73,15 @@ def heads(capture: Any, key: str) -> None:
         selection_mode="single-row",
         column_config={"layer": "Layer", "head": "Head", **columns},
     )
+
+
+def state(maps: Any, layer: int) -> None:
+    """What each head of a linear or state-space layer keeps, writes and holds, token by token."""
+    st.markdown(
+        "A row a head, a column a token: how much of the state survives the token, how strongly "
+        "it writes, and how large the state is afterwards."
+    )
+    explorer(strips_figure(maps, layer), key="inspect_state")
 
 
 def files(capture: Any, layer: int, head: int, stem: str) -> None:

@@ -1,4 +1,4 @@
-"""The calculator's panels: the numbers, the formula behind them, comparisons, sources."""
+"""The calculator's panels: what fits, every number unfolded, comparisons, sources."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from attnviz import kv_cache as kv
-from attnviz.kv_cache.words import readable, stack
-from attnviz.ui import page
+from attnviz.figures.kv_cache import growth
+from attnviz.kv_cache import engine, held
+from attnviz.kv_cache.words import stack
+from attnviz.ui import controls, page
 from attnviz.ui.kv_controls import Choice
 
 CARDS = {
@@ -26,74 +28,93 @@ CARDS = {
     192: "MI300X",
 }
 """Memory in GiB as the cards are sold, and examples; a driver leaves a little less."""
+NOBODY = "–"
 
 
-def numbers(size: kv.Size, room: kv.Room, users: kv.Room, memory_gib: int) -> None:
-    """The answer, in large: total, its two parts, and what fits."""
-    _bytes(size.spec.name, size.total_bytes)
-    _bytes("Fixed, per sequence", size.fixed_bytes)
-    _bytes("Per token", size.bytes_per_token)
-    sequences = "" if size.batch == 1 else f" × {size.batch:,} sequences"
+def fitting(size: kv.Size, room: kv.Room, users: kv.Room, choice: Choice) -> None:
+    """What fits, and what else there is to say of these numbers, below the picture."""
     each = " each" if size.batch > 1 else ""
-    st.markdown(
-        f"{size.length:,} tokens{sequences}  \n"
-        f"Accounting: **{size.accounting}**  \n"
-        + _beyond(size)
-        + _equal(size.spec)
-        + f"In {memory_gib:,} GiB: **{_count(room.count)}** tokens{each}  \n"
-        f"or **{_count(users.count)}** such sequences"
-    )
-
-
-def _beyond(size: kv.Size) -> str:
+    said = [
+        f"In {choice.memory_gib:,} GiB beside {choice.weights_gib:,} GiB of weights: "
+        f"**{_count(room.count)}** tokens{each}, or **{_count(users.count)}** sequences of "
+        f"{size.length:,}. Accounting: **{size.accounting}**."
+    ]
     stated = size.spec.max_context
-    if stated is None or size.length <= stated:
-        return ""
-    return f"Beyond the model's own {stated:,} tokens  \n"
-
-
-def _equal(spec: kv.CacheSpec) -> str:
-    """For a design of latents alone: the groups of GQA that would take as many bytes."""
-    layer = spec.layers[0]
-    if len(spec.groups) > 1 or not isinstance(layer, kv.Latent) or spec.head_dim is None:
-        return ""
-    groups = kv.equal_groups(layer.kv_lora_rank, layer.qk_rope_head_dim, spec.head_dim)
-    return f"As large as GQA with **{groups:g}** groups  \n"
-
-
-def _bytes(label: str, count: int | float) -> None:
-    """Bytes in a readable unit, and exactly below."""
-    exact = f"{count:,} bytes" if count >= 1024 else None
-    st.metric(label, readable(count), exact, delta_color="off", delta_arrow="off")
+    if stated is not None and size.length > stated:
+        said.append(f"Beyond the model's own {stated:,} tokens.")
+    layer = size.spec.layers[0]
+    if len(size.spec.groups) == 1 and isinstance(layer, kv.Latent) and size.spec.head_dim:
+        groups = kv.equal_groups(layer.kv_lora_rank, layer.qk_rope_head_dim, size.spec.head_dim)
+        said.append(f"As large as GQA with **{groups:g}** groups.")
+    st.markdown("  \n".join(said))
 
 
 def _count(number: int | None) -> str:
     return "no limit" if number is None else f"{number:,}"
 
 
-def formula(size: kv.Size) -> None:
-    """The formula, then the same with this page's numbers."""
+def formula(size: kv.Size, room: kv.Room, users: kv.Room, free: int) -> None:
+    """The general formula, then every number of the page with its own arithmetic."""
     made = kv.formula(size)
     st.latex(made.latex)
-    st.code(f"{made.plain}\n= {size.total_bytes} bytes", language="python", wrap_lines=True)
     st.markdown("\n".join(f"- ${symbol}$: {meaning}" for symbol, meaning in made.legend))
-    st.markdown(
-        "Accounting **theory**: the papers' formulas. Windows count W tokens, convolutions K − 1 "
-        "columns; no scales of quantised formats, no padding, no pages. A library may keep a "
-        "little more or less, and a server that stores whole pages and replicates KV heads over "
-        "GPUs logs other numbers."
-    )
+    for number in (*kv.unfold(size), *kv.unfold_room(room, users, size, free)):
+        st.markdown(f"**{number.name}**")
+        st.code(f"{number.expression}\n= {number.value}", language="python", wrap_lines=True)
+        page.plain(f"Rule: {number.source}")
+    _differences(size)
+
+
+def _differences(size: kv.Size) -> None:
+    """What this accounting counts that another does not."""
+    if size.accounting == "engine":
+        st.markdown("Why a server's log shows other numbers:")
+        page.notes(engine.REASONS)
+    elif size.accounting == "transformers":
+        st.markdown("Where the library differs from the papers' formulas:")
+        page.notes(held.differences(size.spec.model_type, size.spec.layers) or ("Nowhere here.",))
+    else:
+        st.markdown(
+            "Accounting **theory**: the papers' formulas. Windows count W tokens, convolutions "
+            "K − 1 columns; no padding, no pages. A library may keep a little more or less, and "
+            "a server that stores whole pages and replicates KV heads over GPUs logs other "
+            "numbers: choose the accounting above."
+        )
 
 
 def comparison(
-    specs: Sequence[kv.CacheSpec],
-    choice: Choice,
-    size: kv.Size,
-    options: dict[str, Any],
-    fits: dict[str, int],
+    spec: kv.CacheSpec, others: Sequence[kv.CacheSpec], choice: Choice, size: kv.Size, free: int
 ) -> None:
-    """The design beside the same shape with other attention in every layer; CSV and JSON."""
-    table = kv.compare(specs, length=size.length, batch=size.batch, **fits, **options)
+    """Up to three presets beside this one: curves, where they cross, a table, CSV and JSON."""
+    slugs = [NOBODY, *(str(each.slug) for each in kv.presets())]
+    row = st.container(horizontal=True)
+    with row:
+        picked = [
+            controls.pick(f"Beside it, {place}", slugs, key=f"with{place}") for place in (1, 2, 3)
+        ]
+    beside = [kv.preset(slug) for slug in dict.fromkeys(picked) if slug != NOBODY]
+    beside = [each for each in beside if each.name != spec.name] or list(others)
+    options = {"encoder_length": size.encoder_length, **choice.options}
+    table = kv.compare(
+        [spec, *beside],
+        length=size.length,
+        batch=size.batch,
+        memory_bytes=free,
+        **options,
+    )
+    page.chart(
+        growth(size, beside, dark=st.context.theme.type == "dark"),
+        f"Cache of {spec.name} against context, beside {', '.join(one.name for one in beside)}.",
+    )
+    for other in beside:
+        at = kv.crossing(spec, other, size)
+        if at is not None:
+            page.plain(f"{spec.name} and {other.name} change places at {at:,} tokens.")
+    _table(table, choice, size, options)
+    page.caution("no_ranking")
+
+
+def _table(table: Any, choice: Choice, size: kv.Size, options: dict[str, Any]) -> None:
     counts = {
         "total_bytes": "Total, bytes",
         "fixed_bytes": "Fixed, bytes",
@@ -121,12 +142,16 @@ def comparison(
     settings = {
         "context": size.length,
         "batch": size.batch,
-        "accounting": size.accounting,
         "memory_gib": choice.memory_gib,
         "weights_gib": choice.weights_gib,
         **options,
     }
-    stem = f"attnviz-kv-cache-{size.spec.slug or size.spec.name}-{size.length}".replace(" ", "-")
+    files(table, f"{size.spec.slug or size.spec.name}-{size.length}", settings)
+
+
+def files(table: Any, name: str, settings: dict[str, Any]) -> None:
+    """A table to take away, as CSV and JSON."""
+    stem = f"attnviz-kv-cache-{name}".replace(" ", "-")
     buttons = st.container(horizontal=True)
     buttons.download_button(
         "CSV", table.to_csv(index=False), f"{stem}.csv", "text/csv", on_click="ignore"
@@ -138,32 +163,23 @@ def comparison(
         "application/json",
         on_click="ignore",
     )
-    page.caution("no_ranking")
 
 
-def cards(spec: kv.CacheSpec, choice: Choice, options: dict[str, Any]) -> None:
+def cards(spec: kv.CacheSpec, choice: Choice, size: kv.Size) -> None:
     """Common memory sizes: the longest context, and the sequences of the chosen length."""
     weights = kv.gib(choice.weights_gib)
+    options = {"encoder_length": size.encoder_length, **choice.options}
     rows = []
     for memory, names in CARDS.items():
         given = {"memory_bytes": kv.gib(memory), "weights_bytes": weights, **options}
-        longest = kv.longest_context(spec, batch=choice.batch, **given)
-        users = kv.most_sequences(spec, length=choice.length, **given)
+        longest = kv.longest_context(spec, batch=size.batch, **given)
+        users = kv.most_sequences(spec, length=size.length, **given)
         why = "" if longest.count else longest.reason
         rows.append((memory, names, _count(longest.count), _count(users.count), why))
-    st.dataframe(
-        pd.DataFrame(
-            rows,
-            columns=[
-                "Memory, GiB",
-                "For example",
-                f"Longest context, batch of {choice.batch:,}",
-                f"Sequences of {choice.length:,} tokens",
-                "Why",
-            ],
-        ),
-        hide_index=True,
-    )
+    titles = ["Memory, GiB", "For example", f"Longest context, batch of {size.batch:,}"]
+    table = pd.DataFrame(rows, columns=[*titles, f"Sequences of {size.length:,} tokens", "Why"])
+    st.dataframe(table, hide_index=True)
+    files(table, f"cards-{spec.slug or spec.name}-{size.length}", choice.options)
 
 
 def provenance(spec: kv.CacheSpec) -> None:

@@ -9,31 +9,51 @@ import streamlit as st
 
 from attnviz.figures import capture as figures
 from attnviz.figures.figure import Figure, Selection
-from attnviz.figures.parts import Source
+from attnviz.figures.parts import Part, Request, Source
 from attnviz.jobs import CaptureJob, Job
-from attnviz.ui import work
+from attnviz.ui import controls, work
+
+
+def shown(capture: Any) -> Any:
+    """The maps that the page shows: the softmax layers', or the linear layers' effective ones.
+
+    Only a model that has both asks the reader.
+    """
+    kinds = {"softmax": bool(capture.captured), "effective": capture.effective is not None}
+    words = {"softmax": "Softmax layers", "effective": "Linear and state-space layers"}
+    present = [word for word, there in kinds.items() if there]
+    word = present[0]
+    if len(present) > 1:
+        word = controls.segment("Maps of the", present, key="maps", show=words.__getitem__)
+    return capture.effective if word == "effective" else capture
 
 
 def figure_of(key: str, job: CaptureJob, capture: Any, chosen: Selection) -> Figure:
-    """The figure of the job's capture, begun with the head chosen when it was first drawn.
+    """The figure of these maps of the job's capture, begun with the head chosen at first.
 
     It stays the same object while the job does: the browser has it and asks for other heads, so
     a run for another reason neither builds nor sends it again.
     """
     kept = st.session_state.get(f"{key}:figure")
-    if kept is None or kept[0] != job:
+    told = (job, capture.signed)
+    if kept is None or kept[0] != told:
         figure = replace(
             figures.capture_figure(capture, chosen.layer or 0, chosen.head or 0),
-            snippet=figures.capture_code(job.model, job.text),
+            snippet=figures.capture_code(job.model, job.text, signed=capture.signed),
         )
-        kept = st.session_state[f"{key}:figure"] = (job, figure)
+        kept = st.session_state[f"{key}:figure"] = (told, figure)
     return kept[1]
 
 
-def source_of(job: Job) -> Source:
+def source_of(job: Job, *, signed: bool = False) -> Source:
     """Answers from the job's capture, run again if it has been dropped meanwhile.
 
     The job and not the capture is kept by the page's fragment: a capture of a long text holds
     most of a gibibyte, and the board decides how many of them stay.
     """
-    return lambda request: figures.part(work.result_of(job), request)
+
+    def answer(request: Request) -> Part:
+        capture = work.result_of(job)
+        return figures.part(capture.effective if signed else capture, request)
+
+    return answer

@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz.figures.heads import divisors
 from attnviz.figures.maps import run_code
 from attnviz.figures.picture import View
-from attnviz.ui import address, computing, controls, lecture
+from attnviz.ui import address, computing, controls, kernel_text, lecture
 from attnviz.ui.folded import Folded
 from attnviz.ui.own_input import LONGEST, ONLY_TOKENS, OwnInput, input_kind, own_input
 from attnviz.ui.own_picture import KINDS, upload_control
@@ -46,6 +46,7 @@ WORDS = {
     "sink": "Attention sink",
     "yarn": "YaRN factor",
     "head_mixing": "Head mixing",
+    "head_norm": "Norm of each head",
 }
 
 
@@ -59,6 +60,7 @@ class Choices:
     mask: str
     size: int  # of the window, the prefix or the padding
     given: Mapping[str, Any]
+    kernel: str = ""  # of multi-token attention, as typed
 
 
 def chosen_variant() -> Variant:
@@ -110,12 +112,17 @@ def variant_controls(variant: Variant) -> Choices:
                 and controls.toggle("Cross-attention", key="cross")
             ):
                 cross = controls.text("Text that answers", key="text2", default=SECOND_TEXT)
+        kernel = ""
+        if variant.name == "multi_token":
+            kernel = controls.line(
+                "Kernel of every head", key="blend", placeholder="drawn", help=kernel_text.HELP
+            )
         source = own_input(TEXT, kind)
     with front:
         chosen = _ask(main, others_given)
     given = others_given | ({} if chosen is None else {main.word: chosen})
     _forget([setting.key for other in VARIANTS.values() for setting in settings_of(other)], variant)
-    return Choices(variant.name, source, cross, mask, size, given)
+    return Choices(variant.name, source, cross, mask, size, given, kernel)
 
 
 def _input_kind(variant: Variant) -> str:
@@ -155,6 +162,7 @@ def _forget(keys: list[str], variant: Variant) -> None:
     own = {setting.key for setting in settings_of(variant)}
     foreign = set(keys) - own | ({"mask", "cross"} if variant.causal == "always" else set())
     foreign |= set() if variant.crosses else {"cross"}
+    foreign |= set() if variant.name == "multi_token" else {"blend"}
     foreign.add("input" if variant.for_pictures else "grid_input")
     for key in foreign:
         address.write(key, None)
@@ -186,6 +194,7 @@ def run(choices: Choices) -> Run:
     mask, mask_code = simple_mask(choices.mask, choices.size, (context or x).length)
     computed = computing.chosen()
     options = {"seed": source.seed, **computed.options, **choices.given}
+    options |= kernel_text.options(choices.kernel, choices.given)
     written = {word: repr(value) for word, value in options.items()}
     if mask is not None:
         options |= {"mask": mask, "empty_rows": "zero"}

@@ -118,7 +118,13 @@ def describe(setup: Setup) -> dict[str, StepText]:
     return projections | steps
 
 
+def working(cells: int, sizes: Mapping[str, int], options: Mapping[str, str]) -> int:
+    """Before and under the tanh, of the rows that are held at a time; later the softmax's own."""
+    return max(2 * cells, 2 * min(cells * sizes["head_dim"], AT_ONCE))
+
+
 VARIANT = Variant(
+    working=working,
     name="additive",
     title="Additive attention",
     source="Bahdanau et al. 2015, Neural machine translation by jointly learning to align and "

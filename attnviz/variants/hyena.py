@@ -188,7 +188,13 @@ def describe(setup: Setup) -> dict[str, StepText]:
     }  # fmt: skip
 
 
+def working(cells: int, sizes: Mapping[str, int], options: Mapping[str, str]) -> int:
+    """The filter laid out by distance, and the map before its second gate."""
+    return 4 * cells
+
+
 VARIANT = Variant(
+    working=working,
     name="hyena",
     title="Hyena",
     source="Poli et al. 2023, Hyena Hierarchy, section 3 (arXiv:2302.10866)",

@@ -3,30 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 import torch
 
 from attnviz.inputs import Inputs
 from attnviz.models.memory import require
+from attnviz.variants.variant import Setup, Variant
 
-MAPS = 6
-"""Of the size (B, H, T_q, T_k): scores, scaled, masked, weights, and two that softmax needs."""
 WEIGHT_BYTES = 16
 """A weight at its peak: drawn in float64, and once more while blocks are joined and cast."""
+COUNTS = {"head": "n_heads", "map_channel": "n_channels", "index_head": "index_heads"}
+"""Which dimension says how long an axis of a step is."""
 
 
-def n_maps(sizes: Mapping[str, int]) -> int:
-    """One a head, or one a channel where a variant works by channel."""
-    return sizes.get("n_channels", sizes.get("n_heads", 1))
+def map_bytes(
+    variant: Variant,
+    sizes: Mapping[str, int],
+    options: Mapping[str, str],
+    shape: tuple[int, int, int],
+    dtype: torch.dtype,
+) -> int:
+    """Bytes of all maps at the peak of a run that keeps every step.
+
+    shape is (batch, queries, keys). Counted are the steps that the variant describes with a cell
+    for each query and key, and what it needs beside them while it works.
+    """
+    batch, queries, keys = shape
+    setup = Setup(dimensions=sizes, scale=1.0, scaling="S", options=options)
+    cells = batch * queries * keys
+    kept = sum(
+        prod(sizes.get(COUNTS.get(axis, ""), 1) for axis in text.axes[1:-2])
+        for text in variant.describe(setup).values()
+        if text.axes[-2:] == ("query", "key")
+    )
+    heads = sizes.get("n_channels", sizes.get("n_heads", 1))
+    wide = max(dtype.itemsize, torch.float32.itemsize)
+    return kept * cells * dtype.itemsize + variant.working(cells * heads, sizes, options) * wide
 
 
-def require_room(asking: Inputs, answering: Inputs, n_heads: int, dtype: torch.dtype) -> None:
+def require_room(
+    variant: Variant,
+    sizes: Mapping[str, int],
+    options: Mapping[str, str],
+    asking: Inputs,
+    answering: Inputs,
+    dtype: torch.dtype,
+) -> None:
     """Raise TooLargeError if keeping every map of the run would take more than there is."""
-    batch, n_queries, n_keys = asking.embeddings.shape[0], asking.length, answering.length
+    n_queries = len(variant.query_tokens(asking.tokens, sizes))
+    shape = (asking.embeddings.shape[0], n_queries, answering.length)
+    heads = sizes.get("n_channels", sizes.get("n_heads", 1))
+    word = "channels" if "n_channels" in sizes else "heads"
     require(
-        MAPS * batch * n_heads * n_queries * n_keys * dtype.itemsize,
-        f"Keeping every map of {n_heads} heads for {n_queries:,} queries and {n_keys:,} keys",
-        "shorten the input, use fewer heads, or choose kernel='sdpa', which keeps no maps",
+        map_bytes(variant, sizes, options, shape, dtype),
+        f"Keeping every map of {heads} {word} for {n_queries:,} queries and {shape[2]:,} keys",
+        f"shorten the input, use fewer {word}, or choose kernel={variant.fast or 'sdpa'!r}, which "
+        f"keeps no maps",
     )
 
 

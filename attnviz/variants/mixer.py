@@ -123,6 +123,11 @@ def mixer_parameters(d_model: int, seed: int, sizes: Mapping[str, int]) -> Tenso
     }
 
 
+def solving(cells: int, sizes: Mapping[str, int], options: Mapping[str, str]) -> int:
+    """What the exact map is made of: fading in float64, the system, and its right-hand side."""
+    return 8 * cells
+
+
 def recurrent_variant(
     *,
     name: str,
@@ -178,4 +183,5 @@ def recurrent_variant(
         options=options or {},
         recurrence=recurrence,
         causal="always",
+        working=solving,
     )

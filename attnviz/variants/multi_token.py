@@ -4,12 +4,13 @@ Golovneva et al. 2025, Multi-Token Attention, sections 3.1 to 3.3 (arXiv:2504.00
 for each head slides over its scores, before the softmax (equation 5), after it (equation 6), or
 both; heads of a group are mixed likewise (equation 7). The map is masked twice: with 0 before a
 convolution, so that nothing hidden is blended in, and with minus infinity before the softmax (0
-after it), so that nothing is blended out to hidden places. The paper's norm of each head that
-follows is left out.
+after it), so that nothing is blended out to hidden places. Each head's output may then be brought
+to a length that falls with depth (head_norm), so that the residual stream does not drown it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import torch
@@ -47,7 +48,11 @@ def compute(
     steps["shares"] = softmax(steps["masked"])
     now = blend(steps, "shares", "after", W, allowed)
     steps["weights"] = zero(now, allowed)
-    return steps | join_heads(steps["weights"] @ value, W)
+    heads = now = steps["weights"] @ value  # (B, H, T_q, d_v)
+    steps["heads"] = heads
+    if setup.options["head_norm"] == "group":
+        now = steps["heads_normed"] = norm_heads(heads, setup.dimensions["layer"])
+    return steps | join_heads(now, W) | {"heads": heads}
 
 
 def blend(
@@ -98,6 +103,20 @@ def mix_heads(
     return torch.einsum("ngh,bnhij->bngij", mixing, grouped).flatten(1, 2)
 
 
+def norm_heads(
+    heads: Float[Tensor, "batch heads queries d_v"], layer: int
+) -> Float[Tensor, "batch heads queries d_v"]:
+    """Each head's output of each token at root mean square 1 - lambda, lambda falling with depth.
+
+    lambda = 0.8 - 0.6 exp(-0.3 (layer - 1)), layers counted from 1: the group norm of differential
+    attention (Ye et al. 2024, equation 3, arXiv:2410.05258), with its weights at 1.
+    """
+    wide = heads.float() if heads.dtype in (torch.float16, torch.bfloat16) else heads
+    rest = 1 - (0.8 - 0.6 * math.exp(-0.3 * (layer - 1)))
+    mean_square = wide.square().mean(dim=-1, keepdim=True)
+    return (rest * wide * (mean_square + 1e-5).rsqrt()).to(heads.dtype)
+
+
 def dimensions(
     d_model: int,
     n_heads: int = 4,
@@ -106,8 +125,12 @@ def dimensions(
     query_window: int = 3,
     key_window: int = 5,
     head_group: int = 2,
+    layer: int = 1,
 ) -> dict[str, int]:
-    """The paper has query_window (c_q) 6, key_window (c_k) 11 and head_group (c_h) 16."""
+    """The paper has query_window (c_q) 6, key_window (c_k) 11 and head_group (c_h) 16.
+
+    layer, from 1, counts for head_norm alone.
+    """
     sizes = multi_head.dimensions(d_model, n_heads, head_dim, v_head_dim)
     if positive("key_window", key_window) % 2 == 0:
         raise AttnvizError(
@@ -122,6 +145,7 @@ def dimensions(
         "query_window": positive("query_window", query_window),
         "key_window": key_window,
         "head_group": head_group,
+        "layer": positive("layer", layer),
     }
 
 
@@ -161,11 +185,13 @@ VARIANT = Variant(
     parameters=multi_head.parameters,
     describe=multi_token_steps,
     parts=(
-        project_heads, split_heads, blend, zero, convolve, mix_heads, hide, softmax, join_heads,
+        project_heads, split_heads, blend, zero, convolve, mix_heads, hide, softmax, norm_heads,
+        join_heads,
     ),
     fast="",
     options={"convolution": ("before", "after", "both", "none"),
-             "head_mixing": ("after", "before", "both", "none")},
+             "head_mixing": ("after", "before", "both", "none"),
+             "head_norm": ("none", "group")},
     optional_parameters=blending_parameters,
     effective=changes_shares,
 )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from attnviz.trace import Origin
 from attnviz.variants.text import core_steps, output_steps, projection_steps, split_steps
 from attnviz.variants.variant import Setup, StepText
@@ -54,8 +56,30 @@ def multi_token_steps(setup: Setup) -> dict[str, StepText]:
         | core
         | before
         | after
-        | output_steps()
+        | _outputs(setup)
     )
+
+
+def _outputs(setup: Setup) -> dict[str, StepText]:
+    steps = output_steps()
+    if setup.options["head_norm"] == "none":
+        return steps
+    normed = StepText(
+        ("batch", "head", "query", "value_channel"),
+        "output",
+        r"	ilde{O}_h",
+        r"	ilde{O}_h[t] = (1 - \lambda)\, O_h[t] / \mathrm{rms}(O_h[t]), "
+        r"\; \lambda = 0.8 - 0.6\, e^{-0.3 (l - 1)}",
+        "Each head's output at one length, which falls with the layer l.",
+        Origin("formula", ("heads",)),
+    )
+    transposed = replace(
+        steps["transposed"],
+        formula=r"O^\top[t, h] = \tilde{O}_h[t]",
+        origin=Origin("formula", ("heads_normed",)),
+    )
+    joined = replace(steps["concatenated"], origin=Origin("concatenate", ("heads_normed",)))
+    return {"heads_normed": normed} | steps | {"transposed": transposed, "concatenated": joined}
 
 
 def _blended(setup: Setup, place: str, source: str) -> tuple[dict[str, StepText], str, str]:

@@ -2,11 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import torch
 from jaxtyping import Float64
 from torch import Tensor
 
 from attnviz import seeded
+from attnviz.errors import AttnvizError
+
+
+def replacements(
+    drawn: Mapping[str, Tensor], given: Mapping[str, Tensor | Sequence]
+) -> dict[str, Tensor]:
+    """The given weights in the shapes of those drawn, in float64. Raises AttnvizError."""
+    made = {}
+    for word, value in given.items():
+        if word not in drawn:
+            raise AttnvizError(
+                f"There is no weight {word!r} in this run; its weights are {', '.join(drawn)}."
+            )
+        wanted = tuple(drawn[word].shape)
+        try:
+            tensor = torch.as_tensor(value, dtype=torch.float64)
+        except (TypeError, ValueError):
+            raise AttnvizError(f"{word} must be numbers in rows of one length.") from None
+        if tensor.ndim == 0 or tuple(tensor.shape) != wanted[-tensor.ndim :]:
+            raise AttnvizError(
+                f"{word} must have the shape {wanted}, or its last axes; received "
+                f"{tuple(tensor.shape)}."
+            )
+        if not bool(tensor.isfinite().all()):
+            raise AttnvizError(f"{word} must hold finite numbers.")
+        made[word] = tensor.cpu().expand(wanted)
+    return made
 
 
 def head_columns(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import torch
 from torch import Tensor
 
@@ -13,7 +15,8 @@ from attnviz.masks import Mask, as_allowed, require_no_empty_rows
 from attnviz.trace import Step, Trace
 from attnviz.variants import kernels
 from attnviz.variants.dimensions import positive, sizes_of
-from attnviz.variants.memory import n_maps, require_room, require_weights
+from attnviz.variants.memory import require_room, require_weights
+from attnviz.variants.parameters import replacements
 from attnviz.variants.recurrent import always_causal, options_of, starting_state
 from attnviz.variants.scaling import scaling
 from attnviz.variants.text import input_steps
@@ -41,6 +44,7 @@ def run(
     kernel: str = "reference",
     empty_rows: str = "error",
     initial_state: Tensor | None = None,
+    parameters: Mapping[str, Tensor | Sequence] | None = None,
     **choices: object,
 ) -> Trace:
     """Compute one attention mechanism and keep every intermediate step.
@@ -53,7 +57,8 @@ def run(
     softmax attention, "chunked" and "fla" of a recurrent mixer (kernels.py). empty_rows "error"
     refuses a mask that leaves a query without a key, "zero" gives such a query weights and output
     of zero. initial_state (B, H, d_k, d_v) is what a recurrent mixer holds before the first token;
-    such a mixer is causal by itself. The other choices are the variant's own: its dimensions
+    such a mixer is causal by itself. parameters replaces some of the drawn weights by others of the
+    same shape, or of its last axes. The other choices are the variant's own: its dimensions
     (head_dim, v_head_dim, n_heads, n_kv_heads, ..) and options (feature_map, bias, softcap, ..).
 
     Raises AttnvizError (EmptyRowError, TooLargeError) with a sentence that can be shown.
@@ -71,7 +76,7 @@ def run(
     options, dimensions = options_of(variant, choices)
     sizes = sizes_of(variant, inputs.d_model, dimensions)
     if kernel == "reference":
-        require_room(inputs, context or inputs, n_maps(sizes), number_type)
+        require_room(variant, sizes, options, inputs, context or inputs, number_type)
     n_tokens = inputs.length + (context or inputs).length
     require_weights(inputs.d_model, sizes, inputs.embeddings.shape[0] * n_tokens)
     query_tokens = variant.query_tokens(inputs.tokens, sizes)
@@ -100,10 +105,9 @@ def run(
         ),
     )
     tensors, texts = _given(inputs, context, setup, place, number_type)
-    W = {
-        word: matrix.to(place, number_type)
-        for word, matrix in variant.draw(inputs.d_model, seed, sizes, options).items()
-    }
+    drawn = variant.draw(inputs.d_model, seed, sizes, options)
+    drawn |= replacements(drawn, parameters or {})
+    W = {word: matrix.to(place, number_type) for word, matrix in drawn.items()}
     head_sizes = sizes["head_dim"], sizes["v_head_dim"]
     kernels.require(kernel, variant, place, number_type, head_sizes, allowed is not None)
     compute = variant.compute if kernel == "reference" else variant.fused

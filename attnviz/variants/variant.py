@@ -48,6 +48,11 @@ def never(options: Mapping[str, str]) -> bool:
     return False
 
 
+def softmax_working(cells: int, sizes: Mapping[str, int], options: Mapping[str, str]) -> int:
+    """The scores without their maximum, and their powers; with a sink, its column joined on."""
+    return cells * (2 if options.get("sink", "none") == "none" else 4)
+
+
 @dataclass(frozen=True)
 class Variant:
     """One attention mechanism.
@@ -75,6 +80,8 @@ class Variant:
         Callable[[int, int, Mapping[str, int], Mapping[str, str]], Tensors] | None
     ) = None  # (d_model, seed, dimensions, options): weights that only some options need
     causal: Literal["if masked", "always", "never"] = "if masked"
+    working: Callable[[int, Mapping[str, int], Mapping[str, str]], int] = softmax_working
+    # (cells of all maps, dimensions, options) -> numbers held beside the steps at the peak
     crosses: bool = True  # may another sequence answer?
     for_pictures: bool = False  # was it made for the patches of an image?
     own_queries: str = ""  # of a variant that asks by itself: what each of n_queries is called

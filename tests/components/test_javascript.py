@@ -1,4 +1,4 @@
-"""The explorer's JavaScript, under node's own test runner."""
+"""The components' JavaScript, under node's own test runner."""
 
 import os
 import shutil
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+MODULES = sorted(ROOT.glob("attnviz/components/*/web/*.js"))
 
 
 def node() -> str:
@@ -49,16 +50,14 @@ def test_types_in_comments_hold() -> None:
 
 
 def test_modules_stay_readable() -> None:
-    web = ROOT / "attnviz" / "components" / "explorer" / "web"
-    lengths = {path.name: len(path.read_text().splitlines()) for path in web.glob("*.js")}
+    lengths = {path.name: len(path.read_text().splitlines()) for path in MODULES}
     assert max(lengths.values()) <= 250, lengths
-    assert all("// @ts-check" in path.read_text() for path in web.glob("*.js"))
+    assert all("// @ts-check" in path.read_text() for path in MODULES)
 
 
 def test_nothing_writes_markup() -> None:
     """Tokens come from visitors: text reaches the page as text only."""
-    web = ROOT / "attnviz" / "components" / "explorer" / "web"
-    for path in web.glob("*.js"):
+    for path in MODULES:
         text = path.read_text()
         for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
             assert way not in text, f"{path.name} uses {way}"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import torch
 
-from attnviz.models.captures import Capture, stacked
+from attnviz.models.captures import Capture
 from attnviz.models.check import CheckResult
 from attnviz.models.layer import Layer
 from attnviz.models.layers import LayerRecord
 from attnviz.models.mask_rule import MaskRule
+from attnviz.models.pooling import stacked
 from attnviz.models.stream import stream
 
 WORDS = ("·the", "·keys", "·to", "·the", "·cabinet", "·are", "·on", "·table", ",", "·because")
@@ -42,8 +43,8 @@ def made_up(
         device="cpu",
         dtype="float32",
         records=records,
-        pooled=stacked([each.overview.numpy() for each in streamed]),
-        numbers=stacked([each.metrics.float().numpy() for each in streamed]),
+        pooled=stacked([each.overview.numpy() for each in streamed], 4),
+        numbers=stacked([each.metrics.float().numpy() for each in streamed], 3),
         probabilities=None,
         tokenizer=None,
     )

@@ -213,35 +213,10 @@ def test_a_layer_with_two_mixers_is_listed_twice() -> None:
     assert capture.weights(1, 0).shape == (13, 13)
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        lambda: hf.BloomConfig(vocab_size=64, hidden_size=32, n_layer=3, n_head=4, **ENDS),
-        lambda: hf.DebertaV2Config(**COMMON),
-        lambda: hf.MptConfig(vocab_size=64, d_model=32, n_layers=3, n_heads=4, max_seq_len=64),
-        lambda: hf.LongformerConfig(**COMMON, attention_window=4),
-    ],
-)
-def test_attention_code_of_their_own_is_refused_in_words(config: Callable[[], Any]) -> None:
-    made = config()
-    kind = "decoder" if made.model_type in ("bloom", "mpt") else "encoder"
-    model = build(made, kind)
-    before = model.model.config._attn_implementation
-    with pytest.raises(ModelError, match="code of its own"):
-        av.capture(model, TEXT)
-    assert model.model.config._attn_implementation == before
-
-
 def test_a_model_without_attention_is_refused_in_words() -> None:
     model = build(hf.RwkvConfig(vocab_size=64, hidden_size=32, num_hidden_layers=2))
     with pytest.raises(ModelError, match=r"choose (another|a) model"):
         av.capture(model, TEXT)
-
-
-def test_two_stacks_are_refused_in_words() -> None:
-    config = hf.T5Config(vocab_size=64, d_model=32, d_kv=8, d_ff=48, num_layers=1, num_heads=4)
-    with pytest.raises(ModelError, match="reads one text and writes another"):
-        av.from_transformers(hf.T5ForConditionalGeneration(config), tokenizer())
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])

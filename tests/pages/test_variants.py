@@ -180,3 +180,15 @@ def test_maps_of_channels_are_not_called_heads() -> None:
     assert np.array_equal(drawn, stack[2])
     header, _ = unpack(open_page(variant="linear").get("bidi_component")[0].proto.bytes)
     assert header["grid"]["word"] == "head"
+
+
+def test_the_kernel_of_multi_token_attention_can_be_typed() -> None:
+    app = open_page(variant="multi_token", tab="code", blend="0 0 0; 0 1 0")
+    assert "parameters={'kernel_before': [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]}" in app.code[0].value
+    header, arrays = unpack(app.get("bidi_component")[0].proto.bytes)
+    names: dict = {"head": 0}
+    exec(compile(header["snippet"], "snippet", "exec"), names)
+    shown = arrays[header["panels"][0]["values"]]
+    assert np.array_equal(shown, names["trace"].weights[0, 0].numpy())
+    app.text_input(key="blend").set_value("1 2; 3").run()
+    assert any("rows of one length" in text.value for text in app.text)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import pytest
 import torch
 
 import attnviz as av
 from attnviz import masks
 from attnviz.errors import EmptyRowError
+from attnviz.pictures import shapes
 from tests.variants.cases import (
     CAUSAL_BY_ITSELF,
     EMOJI,
@@ -17,11 +20,23 @@ from tests.variants.cases import (
     fitting_mask,
     largest_difference,
 )
-from tests.variants.recurrent_cases import RECURRENT
+from tests.variants.table import ROWS, applying, without
 
 NAMES = av.variants.names()
-WITHOUT_HEADS = ("scaled_dot_product", "additive", "hyena")
 LONG = 2048
+
+
+def test_the_table_has_a_row_for_every_variant() -> None:
+    assert tuple(ROWS) == NAMES
+    for name, row in ROWS.items():
+        dimensions = signature(av.variants.find(name).dimensions).parameters
+        assert (row["heads"] == "yes") == ("n_heads" in dimensions)
+        grouping = [word for word in dimensions if word in GROUPINGS]
+        assert [row["groups"]] == (grouping or ["-"])
+
+
+GROUPINGS = {"n_kv_heads": 4, "n_key_heads": 4, "head_group": 4}
+"""What deals heads out to groups, and a number that does not divide 6."""
 
 
 def small(name: str) -> dict[str, int]:
@@ -45,17 +60,19 @@ def fine(trace: av.Trace, length: int, d_model: int) -> None:
         assert largest_difference(sums, torch.ones_like(sums)) < 1e-5
 
 
-@pytest.mark.parametrize("length", [1, 2])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "length"),
+    [(name, 1) for name in applying("one")] + [(name, 2) for name in applying("two")],
+)
 def test_one_token_and_two(name: str, length: int) -> None:
     x = av.random_inputs(length, 16, seed=1)
     fine(av.run(name, x, mask=fitting_mask(name)), length, 16)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in RECURRENT])
+@pytest.mark.parametrize("name", applying("long"))
 def test_2048_tokens(name: str) -> None:
-    """Recurrent mixers: test_recurrent.py, in chunks."""
-    x = av.random_inputs(LONG, 8, seed=1)
+    """Every step kept, and the same from the fast kernel."""
+    x = av.Inputs(torch.randn(1, LONG, 8, generator=torch.Generator().manual_seed(1)))
     kernel = av.variants.find(name).fast
     trace = av.run(name, x, mask=fitting_mask(name), **small(name))
     fine(trace, LONG, 8)
@@ -65,7 +82,7 @@ def test_2048_tokens(name: str) -> None:
         assert largest_difference(fast.output, trace.output) < 1e-4 * scale
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", applying("emoji"))
 def test_emoji_and_scripts(name: str) -> None:
     x = av.text_inputs(EMOJI, d_model=16)
     trace = av.run(name, x, mask=fitting_mask(name))
@@ -74,7 +91,17 @@ def test_emoji_and_scripts(name: str) -> None:
     assert trace.query_tokens == x.tokens or name in OWN_QUERIES
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", applying("image"))
+def test_an_image(name: str) -> None:
+    """Its patches are the tokens, with their grid."""
+    x = av.image_inputs(shapes(1, 48)[:32], patch=8, d_model=16)
+    assert x.grid == (4, 6)
+    trace = av.run(name, x)
+    fine(trace, 24, 16)
+    assert trace.key_tokens[7] == "r1c1"
+
+
+@pytest.mark.parametrize("name", applying("float64"))
 def test_float64_is_kept_to_the_end(name: str) -> None:
     x = asking("float64")
     trace = av.run(name, x, mask=fitting_mask(name))
@@ -84,29 +111,45 @@ def test_float64_is_kept_to_the_end(name: str) -> None:
     assert 0 < difference < 1e-4 * max(1.0, float(trace.output.abs().max()))
 
 
-@pytest.mark.parametrize("name", NAMES)
+HIDDEN = {True: masks.causal() & ~masks.prefix(1), False: masks.padding([0, 7])}
+"""Of a mask that depends on the query, and of one that does not: a row without any key."""
+
+
+@pytest.mark.parametrize("name", applying("empty_row"))
 def test_a_row_without_keys_is_a_named_error(name: str) -> None:
-    hidden = masks.causal() & ~masks.prefix(1)
-    error, sentence = EmptyRowError, "Query 0 .*has no key it may look at"
-    if name in CAUSAL_BY_ITSELF:
-        error, sentence = av.AttnvizError, "causal by itself"
-    with pytest.raises(error, match=sentence):
-        av.run(name, asking(), mask=hidden)
+    with pytest.raises(EmptyRowError, match=r"Query 0 .*has no key it may look at"):
+        av.run(name, asking(), mask=HIDDEN[name in applying("causal")])
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_heads_that_do_not_divide_are_a_named_error(name: str) -> None:
-    sentence = "cannot be dealt out evenly to n_heads = 5"
-    if name in WITHOUT_HEADS:
-        sentence = f"{name} has no dimension 'n_heads'"
+@pytest.mark.parametrize("name", without("empty_row"))
+def test_what_takes_no_mask_says_so(name: str) -> None:
+    with pytest.raises(av.AttnvizError, match="causal by itself"):
+        av.run(name, asking(), mask=HIDDEN[True])
+
+
+@pytest.mark.parametrize("name", applying("heads"))
+def test_features_that_do_not_divide_are_a_named_error(name: str) -> None:
     kv = {"n_kv_heads": 5} if name == "grouped_query" else {}
     group = {"head_group": 1} if name == "multi_token" else {}
-    with pytest.raises(av.AttnvizError, match=sentence):
+    with pytest.raises(av.AttnvizError, match="cannot be dealt out evenly to n_heads = 5"):
         av.run(name, asking(), n_heads=5, **kv, **group)
 
 
+@pytest.mark.parametrize("name", without("heads"))
+def test_what_has_no_heads_says_so(name: str) -> None:
+    with pytest.raises(av.AttnvizError, match=f"{name} has no dimension 'n_heads'"):
+        av.run(name, asking(), n_heads=5)
+
+
+@pytest.mark.parametrize("name", applying("groups"))
+def test_heads_that_groups_do_not_divide_are_a_named_error(name: str) -> None:
+    word = ROWS[name]["groups"]
+    with pytest.raises(av.AttnvizError, match=f"n_heads = 6.*{word} = 4"):
+        av.run(name, asking(), n_heads=6, **{word: GROUPINGS[word]})
+
+
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in NEVER_CAUSAL])
+@pytest.mark.parametrize("name", applying("causal"))
 def test_no_output_knows_what_comes_after(name: str, seed: int) -> None:
     """Any token changed, anywhere: the outputs before it stay to the last bit or so."""
     length = 9
@@ -123,7 +166,7 @@ def test_no_output_knows_what_comes_after(name: str, seed: int) -> None:
         assert largest_difference(after.output[:, place:], before.output[:, place:]) > 1e-3
 
 
-@pytest.mark.parametrize("name", NEVER_CAUSAL)
+@pytest.mark.parametrize("name", without("causal"))
 def test_what_never_is_causal_says_so(name: str) -> None:
     with pytest.raises(av.AttnvizError, match="can hide a key from all"):
         av.run(name, asking(), mask=masks.causal())

@@ -113,6 +113,24 @@ def test_without_the_first_mask_the_future_would_leak() -> None:
     assert float(leak.abs().max()) > 0.1
 
 
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize(("layer", "rest"), [(1, 0.8), (4, 0.2 + 0.6 * 2.718281828**-0.9)])
+def test_the_norm_of_each_head_is_torchs_and_falls_with_depth(
+    layer: int, rest: float, dtype: str
+) -> None:
+    trace = av.run("multi_token", asking(dtype), head_norm="group", layer=layer)
+    plain = av.run("multi_token", asking(dtype))
+    heads, normed = trace["heads"].tensor, trace["heads_normed"].tensor
+    assert torch.equal(heads, plain["heads"].tensor)
+    wanted = rest * torch.nn.functional.rms_norm(heads, heads.shape[-1:], eps=1e-5)
+    assert largest_difference(normed, wanted) < max(1e-8, TOLERANCE[dtype])
+    joined = normed.transpose(1, 2).flatten(2) @ trace.parameters["W_o"]
+    assert largest_difference(trace.output, joined) < 5 * TOLERANCE[dtype]
+    assert largest_difference(trace.output, plain.output) > 0.1
+    double = normed.double()
+    assert float((double.square().mean(-1).sqrt() - rest).abs().max()) < 1e-3
+
+
 @pytest.mark.parametrize(
     ("sizes", "sentence"),
     [

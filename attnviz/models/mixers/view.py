@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attnviz.errors import AttnvizError
 from attnviz.models.layer import Layer
-from attnviz.models.mixers.record import MixerRecord
+from attnviz.models.mixers.record import MixerRecord, Strips
 from attnviz.models.pooling import stacked
 
 SHOWN = 16
@@ -29,6 +29,7 @@ class EffectiveMaps:
     text: str
     tokens: tuple[str, ...]
     token_details: tuple[str, ...]
+    token_ids: tuple[int, ...]
     special: tuple[bool, ...]
     records: dict[int, MixerRecord] = field(repr=False)
 
@@ -47,6 +48,11 @@ class EffectiveMaps:
     @property
     def captured(self) -> tuple[Layer, ...]:
         return self.layers
+
+    @property
+    def signed(self) -> bool:
+        """These are effective maps, which are not probabilities."""
+        return True
 
     @property
     def note(self) -> str:
@@ -105,6 +111,10 @@ class EffectiveMaps:
         for _, part in _by_columns(record, head, all_, all_, 1):
             torch.maximum(tops, part.abs().amax(1), out=tops)
         return tops.numpy()
+
+    def strips(self, layer: int, head: int) -> Strips:
+        """What one head keeps, writes and holds, token by token."""
+        return self._of_head(layer, head).strips(head)
 
     def overview(self, size: int = 32) -> Float32[np.ndarray, "layers heads size size"]:
         """Every listed map at a glance, each cell its block's mean; NaN for no head."""

@@ -1,0 +1,86 @@
+"""What stands along one side of a map: tokens, patches of a picture, or bare positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One side of a map, an entry a position."""
+
+    labels: tuple[str, ...]  # as shown
+    details: tuple[str, ...]  # hover texts
+    ids: tuple[int, ...]  # as sent to the model; the position itself where there are no tokens
+    special: tuple[bool, ...]  # stands for no text and no patch: [CLS], <s>
+    roles: tuple[str, ...] = ()  # who says it, in a chat; empty elsewhere
+    grid: tuple[int, int] | None = None  # (rows, columns) of patches; specials stand before them
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __add__(self, other: Axis) -> Axis:
+        """Both, one after the other, for a layer that reads two things at once."""
+        return Axis(
+            self.labels + other.labels,
+            self.details + other.details,
+            self.ids + other.ids,
+            self.special + other.special,
+        )
+
+    def only(self, kept: list[int]) -> Axis:
+        """These positions of it, in this order."""
+        return replace(
+            self,
+            labels=tuple(self.labels[place] for place in kept),
+            details=tuple(self.details[place] for place in kept),
+            ids=tuple(self.ids[place] for place in kept),
+            special=tuple(self.special[place] for place in kept),
+            roles=tuple(self.roles[place] for place in kept) if self.roles else (),
+            grid=None,
+        )
+
+
+def places(length: int, word: str = "position") -> Axis:
+    """Bare positions, for what is no text: frames of a sound, queries of a detector, latents."""
+    return Axis(
+        labels=tuple(f"{word} {place}" for place in range(length)),
+        details=tuple(f"{word} {place} of {length}" for place in range(length)),
+        ids=tuple(range(length)),
+        special=(False,) * length,
+    )
+
+
+def patches(rows: int, columns: int, specials: tuple[str, ...] = ()) -> Axis:
+    """The patches of a picture, row by row, after the model's own tokens ([CLS])."""
+    grid = [(row, column) for row in range(rows) for column in range(columns)]
+    return Axis(
+        labels=(*specials, *(f"r{row}c{column}" for row, column in grid)),
+        details=(
+            *(f"{name}, a token of the model's own" for name in specials),
+            *(
+                f"patch in row {row} of {rows}, column {column} of {columns}"
+                for row, column in grid
+            ),
+        ),
+        ids=tuple(range(len(specials) + len(grid))),
+        special=(True,) * len(specials) + (False,) * len(grid),
+        grid=(rows, columns),
+    )
+
+
+def spans(axis: Axis, starts: list[tuple[int, int]]) -> Axis:
+    """Pooled positions, each by the first and the last of the positions that it stands for."""
+    labels, details = [], []
+    for first, last in starts:
+        a, b = axis.labels[first], axis.labels[last]
+        labels.append(a if first == last else f"{a}…{b}")
+        details.append(
+            axis.details[first] if first == last else f"pooled positions {first} to {last}"
+        )
+    return Axis(
+        tuple(labels),
+        tuple(details),
+        tuple(range(len(starts))),
+        tuple(axis.special[first] and axis.special[last] for first, last in starts),
+    )

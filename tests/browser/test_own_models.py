@@ -1,0 +1,128 @@
+"""Models of one's own in a browser: a folder loaded, linear layers shown, bad folders refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Page
+
+import attnviz as av
+from attnviz.models import load_model
+from tests.browser.chromium import wait_idle
+from tests.browser.server import Server
+from tests.browser.test_explorer import Explorer
+from tests.models.mixers.families import FAMILIES
+from tests.models.tiny import TEXT, build
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[..., Page]
+SECOND = """() => [...document.querySelectorAll('*')]
+  .map((element) => element.shadowRoot?.querySelector('.explorer')).filter(Boolean)[1]"""
+"""The explorer below the picture."""
+MAPS = ".explorer[data-generation]"
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders inside the one that visitors may load from: a hybrid model, and bad ones."""
+    base = tmp_path_factory.mktemp("models")
+    hybrid = build(FAMILIES["qwen3_next"]())
+    hybrid.model.save_pretrained(base / "hybrid")
+    hybrid.tokenizer.save_pretrained(base / "hybrid")
+    for name in ("pickled", "remote", "truncated", "huge"):
+        shutil.copytree(base / "hybrid", base / name)
+    (base / "pickled" / "model.safetensors").unlink()
+    torch.save({}, base / "pickled" / "pytorch_model.bin")
+    config = json.loads((base / "remote" / "config.json").read_text())
+    config |= {"model_type": "own", "auto_map": {"AutoModel": "evil.Model"}}
+    (base / "remote" / "config.json").write_text(json.dumps(config))
+    (base / "remote" / "evil.py").write_text("raise SystemExit('this code was run')")
+    weights = base / "truncated" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    claim = {"a": {"dtype": "F32", "shape": [2**31], "data_offsets": [0, 2**33]}}
+    header = json.dumps(claim).encode()
+    with (base / "huge" / "model.safetensors").open("wb") as file:  # 8 GiB that are not there
+        file.write(len(header).to_bytes(8, "little") + header)
+        file.truncate(8 + len(header) + 2**33)
+    return base
+
+
+@pytest.fixture(scope="module")
+def served(models: Path) -> Iterator[Server]:
+    allowed = {"ATTNVIZ_MODEL_DIRS": str(models), "ATTNVIZ_MEMORY_GIB": "4", "ATTNVIZ_HUB": "1"}
+    with Server(**allowed) as running:
+        yield running
+
+
+def address(folder: Path, more: str = "") -> str:
+    return f"/inspect_model?model=other&id={quote(str(folder))}&text={quote(TEXT)}{more}"
+
+
+def test_a_folder_is_loaded_and_its_linear_layers_are_signed_maps(
+    visit: Visit, served: Server, models: Path
+) -> None:
+    page = visit(address(models / "hybrid"), timeout=120, base=served.url)
+    page.locator(MAPS).wait_for(timeout=60_000)
+    expected = av.capture(load_model(str(models / "hybrid"), device="cpu"), TEXT)
+    explorer = Explorer(page)
+    assert explorer.ask("explorer.figure.panels[0].scale") == "weight"
+    assert explorer.ask("explorer.figure.grid.layers") == [2]
+    main = page.get_by_role("main")
+    assert main.get_by_text("Computed in float32 on cpu.").count() == 1
+    assert main.get_by_text("no cell is a probability").count() == 0
+
+    main.get_by_role("radio", name="Linear and state-space layers").click()
+    page.wait_for_url("**maps=effective**", timeout=10_000)
+    wait_idle(page, 60)
+    main.get_by_text("rows need not add up to 1 and no cell is a probability").wait_for()
+    explorer = Explorer(page)
+    assert explorer.ask("explorer.figure.grid.layers") == [0, 1]
+    assert explorer.ask("explorer.figure.grid.signed") is True
+    assert explorer.ask("explorer.figure.panels[0].scale") == "signed"
+    head = explorer.ask("explorer.selection.head")
+    layer = explorer.ask("explorer.selection.layer")
+    values = np.reshape(explorer.ask("Array.from(explorer.figure.panels[0].values)"), (13, 13))
+    np.testing.assert_allclose(values, expected.weights(layer, head), atol=1e-6)
+    assert values.min() < 0
+
+    main.get_by_role("radio", name="Gates and state").click()
+    page.locator(MAPS).nth(1).wait_for(timeout=20_000)
+    panel = f"({SECOND})().__explorer.figure.panels[2]"
+    drawn = page.evaluate(f"() => Array.from({panel}.values)")
+    assert page.evaluate(f"() => {panel}.title") == "Norm of the state"
+    heads = [expected.strips(layer, head).state_norm for head in range(4)]
+    np.testing.assert_allclose(np.reshape(drawn, (4, 13)), np.stack(heads), rtol=1e-4)
+
+
+def test_bad_folders_and_an_unreachable_hub_are_a_sentence_each_and_the_server_goes_on(
+    visit: Visit, served: Server, models: Path
+) -> None:
+    outside = models.parent / "outside"
+    page = visit(address(models / "pickled"), timeout=120, base=served.url)
+    main = page.get_by_role("main")
+    line = page.get_by_role("textbox", name="Hub id or local folder")
+    for name, words in (
+        (models / "pickled", "pickle files, which can run code"),
+        (models / "remote", "code of its own that is never run"),
+        (models / "truncated", "damaged or incomplete"),
+        (models / "huge", "GiB may be used; choose a smaller model"),
+        (outside, "ATTNVIZ_MODEL_DIRS"),
+        ("someone/some-model", "the Hub could not be reached"),
+    ):
+        line.fill(str(name))
+        line.press("Enter")
+        main.get_by_text(words).wait_for(timeout=60_000)
+        assert page.locator(MAPS).count() == 0
+        assert page.get_by_test_id("stException").count() == 0
+    line.fill(str(models / "hybrid"))
+    line.press("Enter")
+    page.locator(MAPS).wait_for(timeout=60_000)
+    assert len(Explorer(page).ask("explorer.figure.panels[0].rows.labels")) == 13
