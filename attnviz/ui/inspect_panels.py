@@ -11,6 +11,7 @@ from attnviz.figures import capture as figures
 from attnviz.figures import numbers
 from attnviz.figures.strips import strips_figure
 from attnviz.ui import controls, selection
+from attnviz.ui.own_picture import upload_control, uploaded_file
 
 FORMATS = {
     "auto": "float32 on a CPU, else as stored",
@@ -27,6 +28,23 @@ def placement() -> tuple[str, str]:
         controls.pick("Number format", list(FORMATS), key="dtype", show=FORMATS.__getitem__),
         controls.pick("Device", list(DEVICES), key="device", show=DEVICES.__getitem__),
     )
+
+
+def reading(opened: bool) -> dict[str, Any]:
+    """How the text is read, and what else a model may take: CaptureJob's further fields."""
+    chat = controls.toggle(
+        "Read it as a message to the model",
+        key="chat",
+        help="Through the model's own chat template; who says each token stands on the axes.",
+    )
+    target = controls.line(
+        "Target of an encoder-decoder",
+        key="target",
+        help="What it is to write. Left empty, the model writes its own.",
+    )
+    if opened:
+        upload_control()
+    return {"chat": chat, "target": target, "picture": uploaded_file()}
 
 
 def predictions(capture: Any) -> None:

@@ -161,7 +161,7 @@ def test_a_revision_follows_an_at_sign(monkeypatch: pytest.MonkeyPatch) -> None:
         raise RevisionNotFoundError("no", response=response)
 
     monkeypatch.setattr(HfApi, "model_info", refuse)
-    with pytest.raises(ModelError, match="has no revision 'v2.0'"):
+    with pytest.raises(ModelError, match=r"has no revision 'v2\.0'"):
         load_model("someone/model@v2.0")
     with pytest.raises(ModelError, match="someone/model"):
         load_model("someone/model")
