@@ -51,9 +51,12 @@ def predictions(capture: Any) -> None:
     """The likeliest next tokens, by the run that the maps come from."""
     predicted = capture.next_tokens(10)
     if predicted is None:
-        st.markdown(
-            "This model is an encoder: it reads in both directions and predicts no next token."
-        )
+        kind = "is an encoder: it reads in both directions and"
+        if capture.image is not None:
+            kind = "sees pictures, so it"
+        elif len(capture.groups) > 1:
+            kind = "has several stacks: what it writes is the decoder's own text, and here it"
+        st.markdown(f"This model {kind} predicts no next token.")
         return
     st.markdown("The ten most probable next tokens after the text, by this same run.")
     st.dataframe(
