@@ -39,17 +39,17 @@ def reach(model: LoadedModel, prepared: Prepared, size: int, progress: Progress)
     require_maps(model)
     own = model.model.config.model_type in FAMILIES
 
-    def recorder() -> Recorder:
-        return Recorder(
+    def recorders() -> tuple[Recorder, MixerRecorder]:
+        heard = Recorder(
             model.model,
             overview_size=size,
             expected=model.n_layers,
             progress=progress,
             raw_only=own,
         )
+        return heard, MixerRecorder(model.model, heard.advance, heard.spill.keep)
 
-    heard = recorder()
-    mixers = MixerRecorder(model.model, heard.advance)
+    heard, mixers = recorders()
     if not own and (mixers or reachable(model.model)):
         try:
             with listening(model.model, heard), mixers.listening():
@@ -59,8 +59,6 @@ def reach(model: LoadedModel, prepared: Prepared, size: int, progress: Progress)
                 return Reached(stacks, mixers, run, _plain_implementation(model, stacks))
         except Unreachable:
             pass  # windows of a picture, for one: below they are put together
-        heard = recorder()
-        mixers = MixerRecorder(model.model, heard.advance)
     memory.require(
         model.n_layers * max(1, model.n_heads) * prepared.length**2 * 4,
         f"Keeping every map of {model.title} over {prepared.length:,} tokens",
@@ -68,6 +66,7 @@ def reach(model: LoadedModel, prepared: Prepared, size: int, progress: Progress)
     )
     eager, plain = ("eager", "sdpa") if reachable(model.model) else (None, None)
     plain = plain if fused(model.model) else None
+    heard, mixers = recorders()
     with running(model.model, eager), watching(model.model, heard), mixers.listening():
         run = forward(model, prepared, attentions=own)
     if heard.calls and not own:

@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import attnviz as av
 from attnviz.models import LoadedModel, memory
-from tests.models.tiny import llama
+from attnviz.settings import settings
+from tests.models.tiny import TEXT, llama
 
 LINUX = sys.platform == "linux"
 
@@ -108,3 +111,30 @@ def test_the_estimate_grows_with_the_text() -> None:
     model: LoadedModel = llama()
     one, two, four = (memory.estimate(model, n) for n in (10_000, 20_000, 40_000))
     assert four - two == pytest.approx(2 * (two - one), abs=4)  # linear: no T x T
+
+
+def test_beyond_its_budget_a_run_keeps_queries_and_keys_in_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = llama()
+    before = av.capture(model, TEXT)
+    monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path))
+    one_layer = 13 * 8 * (4 + 2) * 4  # tokens, head size, heads, bytes
+    monkeypatch.setenv("ATTNVIZ_SPILL_GIB", str(1.5 * one_layer / memory.GIB))
+    settings.cache_clear()
+    try:
+        spilled = av.capture(model, TEXT)
+        estimate = memory.estimate(model, 10**6)
+    finally:
+        monkeypatch.undo()
+        settings.cache_clear()
+    in_files = [
+        tensor.untyped_storage().filename is not None
+        for number in range(3)
+        for tensor in (spilled.records[number].queries, spilled.records[number].keys)
+    ]
+    assert in_files == [False, False, True, False, True, True]
+    assert list((tmp_path / "spilled").iterdir()) == []  # mapped, and without a name
+    for layer in range(3):
+        np.testing.assert_array_equal(spilled.weights(layer, 3), before.weights(layer, 3))
+    assert memory.estimate(model, 10**6) > estimate  # what is in files takes no memory
