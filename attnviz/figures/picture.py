@@ -44,9 +44,9 @@ def weights_over_picture(
     signed = trace.weights_kind == "effective"
     table = palette.diverging(dark) if signed else palette.sequential(dark)
     colours = [f"#{bytes(colour.tolist()).hex()}" for colour in table[:: len(table) // 16]]
+    said = "signed weight" if signed else "weight"
     scale = {"range": colours, "interpolate": "rgb", "nice": False}
     colour = number("weight", said, scale=scale, legend={"orient": "bottom"})
-    said = "signed weight" if signed else "weight"
     grey = np.asarray(Image.fromarray(view.cut).convert("L").convert("RGB"))
     layers = [
         *picture_layer(),
