@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from attnviz.metrics.heads import mean_rows, row_metrics
@@ -39,6 +39,12 @@ class KeptMap(LayerRecord):
         w = self.maps[heads, rows, cols]
         blocked = self.blocked(rows, cols)
         return w if blocked is None else w.masked_fill(of_heads(blocked, heads), 0.0)
+
+    def pairs(
+        self, rows: Int[Tensor, " pairs"], cols: Int[Tensor, " pairs"]
+    ) -> Float[Tensor, "heads pairs"]:
+        w, allowed = self.maps[:, rows, cols], self.rule.of_pairs(rows, cols)
+        return w if allowed is None else w.masked_fill(~allowed, 0.0)
 
     def to(self, device: torch.device | str) -> LayerRecord:
         return replace(self, maps=self.maps.to(device))

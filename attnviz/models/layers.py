@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attnviz.models.layer import Layer
@@ -112,6 +112,25 @@ class LayerRecord:
         blocked = self.blocked(rows, cols)
         # Masking afterwards: exp is ten times slower on scores of -3e38.
         return w if blocked is None else w.masked_fill_(of_heads(blocked, heads), 0.0)
+
+    def pairs(
+        self, rows: Int[Tensor, " pairs"], cols: Int[Tensor, " pairs"]
+    ) -> Float[Tensor, "heads pairs"]:
+        """The exact weights of all heads on these pairs of a query and a key, and on no others."""
+        if self.row_max is None or self.row_log_sum is None:
+            raise RuntimeError("this layer's rows have not been streamed yet")
+        dtype = torch.promote_types(self.queries.dtype, torch.float32)
+        keys = self.keys[:, cols].repeat_interleave(self.share, dim=0)
+        s = (self.queries[:, rows].to(dtype) * keys.to(dtype)).sum(-1) * self.scale
+        if self.bias is not None:
+            s = s + self.bias[:, rows, cols]
+        if self.softcap is not None:
+            s = (s / self.softcap).tanh() * self.softcap
+        if self.added is not None:
+            s = s + self.added[:, rows, cols]
+        w = (s - self.row_max[:, rows] - self.row_log_sum[:, rows]).exp()
+        allowed = self.rule.of_pairs(rows, cols)
+        return w if allowed is None else w.masked_fill(~allowed, 0.0)
 
     def normalised(
         self, row_max: Float[Tensor, "heads queries"], row_log_sum: Float[Tensor, "heads queries"]

@@ -54,6 +54,18 @@ class MaskRule:
             return None
         return seen[None]
 
+    def of_pairs(
+        self, rows: Int[Tensor, " pairs"], cols: Int[Tensor, " pairs"]
+    ) -> Bool[Tensor, "#heads pairs"] | None:
+        """The mask of single pairs of a query and a key; None when all pairs are allowed."""
+        if self.table is not None:
+            return self.table[:, rows, cols]
+        distance = rows - cols
+        if self.causal:
+            seen = distance >= 0
+            return (seen if self.window is None else seen & (distance < self.window))[None]
+        return None if self.window is None else (distance.abs() <= self.window)[None]
+
     def reach(self, rows: slice, n_keys: int) -> slice:
         """The keys outside of which none of these consecutive queries sees anything."""
         if self.table is not None:

@@ -80,25 +80,15 @@ def mask(kind: str, size: int) -> Bool[Tensor, "{size} {size}"]:
 
 
 def overlap(
-    left: Float[Tensor, "n 4"], right: Float[Tensor, "m 4"]
-) -> tuple[Float[Tensor, "n m"], Float[Tensor, "n m"]]:
+    left: Float[Tensor, "*batch n 4"], right: Float[Tensor, "*batch m 4"]
+) -> tuple[Float[Tensor, "*batch n m"], Float[Tensor, "*batch n m"]]:
     """(intersection over union, generalised: Rezatofighi et al. 2019) of boxes by their centres."""
-    low, high = (
-        torch.cat([b[:, :2] - b[:, 2:] / 2, b[:, :2] + b[:, 2:] / 2], 1) for b in (left, right)
-    )
-    inner = (
-        (
-            torch.minimum(low[:, None, 2:], high[None, :, 2:])
-            - torch.maximum(low[:, None, :2], high[None, :, :2])
-        )
-        .clamp(min=0)
-        .prod(-1)
-    )
-    outer = (
-        torch.maximum(low[:, None, 2:], high[None, :, 2:])
-        - torch.minimum(low[:, None, :2], high[None, :, :2])
-    ).prod(-1)
-    union = left[:, None, 2:].prod(-1) + right[None, :, 2:].prod(-1) - inner
+    one, other = left[..., :, None, :], right[..., None, :, :]
+    low = [box[..., :2] - box[..., 2:] / 2 for box in (one, other)]
+    high = [box[..., :2] + box[..., 2:] / 2 for box in (one, other)]
+    inner = (torch.minimum(*high) - torch.maximum(*low)).clamp(min=0).prod(-1)
+    outer = (torch.maximum(*high) - torch.minimum(*low)).prod(-1)
+    union = one[..., 2:].prod(-1) + other[..., 2:].prod(-1) - inner
     return inner / union, inner / union - (outer - union) / outer
 
 

@@ -13,18 +13,21 @@ from itertools import permutations
 from typing import Any
 
 import torch
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 from transformers import DetrConfig, DetrForObjectDetection, ResNetConfig
 
 from attnviz.models.catalog import ASSETS
-from attnviz.models.teaching.shapes import KINDS, Picture, covered, draw, overlap
+from attnviz.models.teaching.shapes import KINDS, MOST, Picture, covered, draw, overlap
 from attnviz.models.teaching.shapes_detr import CELLS, judge
 
 FOLDER = ASSETS / "shapes-detr"
 SEED, STEPS, BATCH, RATE = 0, 2200, 16, 8e-4
 N_PICTURES = 4000
-QUERIES, WIDTH, HEADS = 10, 64, 4
+QUERIES, DECODER_LAYERS, WIDTH, HEADS = 6, 3, 64, 4
+WAYS = torch.tensor(list(permutations(range(QUERIES), MOST)))
+"""Every assignment of queries to shapes."""
 LOOKING = 1.0
 """Weight of the loss that keeps a query's attention inside the box it is matched with."""
 
@@ -48,7 +51,7 @@ def untrained() -> Any:
             backbone_config=backbone,
             d_model=WIDTH,
             encoder_layers=1,
-            decoder_layers=2,
+            decoder_layers=DECODER_LAYERS,
             encoder_attention_heads=HEADS,
             decoder_attention_heads=HEADS,
             encoder_ffn_dim=2 * WIDTH,
@@ -66,48 +69,46 @@ def untrained() -> Any:
     return model.requires_grad_(True)  # transformers freezes the first part of a backbone
 
 
-def matched(chances: Tensor, boxes: Tensor, picture: Picture) -> Tensor:
+def matched(
+    chances: Float[Tensor, "n queries kinds_and_none"],
+    boxes: Float[Tensor, "n queries 4"],
+    kinds: Int[Tensor, "n shapes"],
+    true: Float[Tensor, "n shapes 4"],
+) -> Int[Tensor, "n shapes"]:
     """The query for each shape, so that all costs together are least (Carion et al., equation 1).
 
-    With three shapes at most, all assignments can be tried.
+    With three shapes at most, all assignments can be tried. Of a shape that is not there (kind
+    -1) the answer means nothing.
     """
     cost = (
-        -chances[:, picture.kinds]
-        + 5 * torch.cdist(boxes, picture.boxes, p=1)
-        - 2 * overlap(boxes, picture.boxes)[1]
-    )
-    shapes = torch.arange(len(picture.kinds))
-    ways = torch.tensor(list(permutations(range(len(boxes)), len(shapes))))
-    return ways[cost[ways, shapes].sum(1).argmin()]
+        -chances.gather(2, kinds.clamp(min=0)[:, None].expand(-1, QUERIES, -1))
+        + 5 * torch.cdist(boxes, true, p=1)
+        - 2 * overlap(boxes, true)[1]
+    ).masked_fill((kinds < 0)[:, None], 0.0)
+    best = cost[:, WAYS, torch.arange(MOST)].sum(-1).argmin(1)
+    return WAYS[best]
 
 
-def loss_of(model: Any, pictures: list[Picture]) -> Tensor:
-    """Kinds, boxes and looking, for both decoder layers, with the last layer's matching."""
-    out = model.model(
-        pixel_values=torch.stack([picture.pixels for picture in pictures]), output_attentions=True
-    )
+def loss_of(model: Any, pixels: Tensor, kinds: Tensor, true: Tensor) -> Tensor:
+    """Kinds, boxes and looking, for every decoder layer, with the last layer's matching."""
+    out = model.model(pixel_values=pixels, output_attentions=True)
     logits = model.class_labels_classifier(out.intermediate_hidden_states)  # (layers, n, Q, K+1)
     boxes = model.bbox_predictor(out.intermediate_hidden_states).sigmoid()
     with torch.no_grad():
-        queries = [
-            matched(chances, box, picture)
-            for chances, box, picture in zip(
-                logits[-1].softmax(-1), boxes[-1], pictures, strict=True
-            )
-        ]
-    rows = torch.cat([torch.full_like(q, n) for n, q in enumerate(queries)])
-    columns, true = torch.cat(queries), torch.cat([picture.boxes for picture in pictures])
-    kinds = torch.full(logits.shape[1:3], len(KINDS))  # "no object"
-    kinds[rows, columns] = torch.cat([picture.kinds for picture in pictures])
+        queries = matched(logits[-1].softmax(-1), boxes[-1], kinds, true)
+    rows, shapes = (kinds >= 0).nonzero(as_tuple=True)
+    columns, true = queries[rows, shapes], true[rows, shapes]
+    wanted = torch.full(logits.shape[1:3], len(KINDS))  # "no object"
+    wanted[rows, columns] = kinds[rows, shapes]
+    inside = covered(true, CELLS)
     weight = torch.tensor([1.0] * len(KINDS) + [0.2])
     total = torch.zeros(())
     for layer, maps in enumerate(out.cross_attentions):
         found = boxes[layer, rows, columns]
-        looked = maps.mean(dim=1)[rows, columns]
-        mass = (looked * covered(true, CELLS)).sum(-1)
+        mass = (maps.mean(dim=1)[rows, columns] * inside).sum(-1)
         total = (
             total
-            + F.cross_entropy(logits[layer].flatten(0, 1), kinds.flatten(), weight=weight)
+            + F.cross_entropy(logits[layer].flatten(0, 1), wanted.flatten(), weight=weight)
             + 5 * (found - true).abs().sum(-1).mean()
             + 2 * (1 - overlap(found, true)[1].diagonal()).mean()
             - LOOKING * (mass + 1e-6).log().mean()
@@ -115,10 +116,20 @@ def loss_of(model: Any, pictures: list[Picture]) -> Tensor:
     return total
 
 
+def stacked(pictures: list[Picture]) -> tuple[Tensor, Tensor, Tensor]:
+    """(pixels, kinds, boxes); a picture with fewer shapes than MOST has kind -1 for the rest."""
+    kinds = torch.full((len(pictures), MOST), -1)
+    boxes = torch.full((len(pictures), MOST, 4), 0.5)
+    for row, picture in enumerate(pictures):
+        kinds[row, : len(picture.kinds)] = picture.kinds
+        boxes[row, : len(picture.kinds)] = picture.boxes
+    return torch.stack([picture.pixels for picture in pictures]), kinds, boxes
+
+
 def train() -> Any:
     torch.set_num_threads(1)  # as quick on such small matrices, and the same sums each time
     model, generator = untrained().train(), torch.Generator().manual_seed(SEED)
-    known = [draw(generator) for _ in range(N_PICTURES)]
+    known = stacked([draw(generator) for _ in range(N_PICTURES)])
     unseen = [draw(generator) for _ in range(100)]
     optimiser = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=1e-4)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
@@ -126,8 +137,8 @@ def train() -> Any:
     )
     begin = time.time()
     for step in range(STEPS):
-        chosen = torch.randint(N_PICTURES, (BATCH,), generator=generator).tolist()
-        loss = loss_of(model, [known[number] for number in chosen])
+        chosen = torch.randint(N_PICTURES, (BATCH,), generator=generator)
+        loss = loss_of(model, *(part[chosen] for part in known))
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

@@ -1,0 +1,150 @@
+"""Remove every head in turn, and see on which of them a prediction depends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float32
+from torch import Tensor
+
+from attnviz.errors import AttnvizError
+from attnviz.interventions.depth import depth_of
+from attnviz.interventions.heads import changing, one_each
+from attnviz.interventions.projections import Outlet, outlets
+from attnviz.interventions.reading import Reading, accepted, prepared_of, read
+from attnviz.interventions.running import implementation
+from attnviz.models.interface import running
+from attnviz.models.loaded import LoadedModel
+from attnviz.models.progress import Progress, part, silent
+from attnviz.models.tokens import screen_tokens
+
+MOST_LOGITS = 64 << 20
+"""Numbers of one batch's logits: 256 MiB in float32."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """What the removal of each head does to one text's predictions, by zero ablation."""
+
+    model_name: str
+    tokens: tuple[str, ...]
+    token_id: int  # the next token whose probability was followed
+    token: str  # the same, as shown
+    probability: float  # of that token without any change
+    loss: float  # mean nats a token of the text without any change; NaN for one token
+    layers: tuple[tuple[str, int], ...]  # (group, layer) of each row of the arrays
+    probabilities: Float32[np.ndarray, "layers heads"]  # with that head removed; NaN: no head
+    losses: Float32[np.ndarray, "layers heads"]
+
+    def table(self) -> pd.DataFrame:
+        """A row a head, the one that the prediction needs most first.
+
+        Columns group, layer, head, probability, log_ratio (ln of that over the unchanged one; the
+        more below 0, the more the head is needed), loss, loss_change (nats a token).
+        """
+        rows = [
+            {
+                "group": group,
+                "layer": layer,
+                "head": head,
+                "probability": float(probability),
+                "log_ratio": float(np.log(probability) - np.log(self.probability)),
+                "loss": float(self.losses[place, head]),
+                "loss_change": float(self.losses[place, head] - self.loss),
+            }
+            for place, (group, layer) in enumerate(self.layers)
+            for head, probability in enumerate(self.probabilities[place])
+            if not np.isnan(probability)
+        ]
+        table = pd.DataFrame(rows)
+        return table.sort_values("log_ratio", kind="stable").reset_index(drop=True)
+
+
+def sweep(
+    model: LoadedModel,
+    text: str,
+    *,
+    token_id: int | None = None,
+    progress: Progress | None = None,
+) -> Sweep:
+    """Knock out every head, one at a time, and follow one next token after the text.
+
+    token_id: the token followed, the likeliest one unless given. A layer's heads are removed in
+    one batch, an example a head, and the layers below it are not computed again.
+
+    Raises AttnvizError for a token that is not there or a model that predicts none.
+    """
+    report = progress or silent
+    places = outlets(model)
+    with model.lock, running(model.model, implementation(model)):
+        prepared = prepared_of(model, text)
+        depth = depth_of(model, places)
+        report(0.0, "Reading the text as it is")
+        with depth.keeping() if depth else nullcontext([]) as kept:
+            before = read(model, prepared)
+        followed = _followed(model, before, token_id)
+        most = max(place.n_heads for place in places)
+        probabilities = np.full((len(places), most), np.nan, dtype=np.float32)
+        losses = probabilities.copy()
+        inner = part(report, 0.05, 1.0)
+        for row, place in enumerate(places):
+            for heads in _batches(place, before):
+                inner(row / len(places), f"Removing the heads of layer {place.layer}")
+                change = one_each([place.features(head) for head in heads])
+                below = depth.from_layer(place.layer, kept, len(heads)) if depth else nullcontext()
+                with below, changing([(place.module, change)]):
+                    logits = _logits(model, prepared.inputs, len(heads))
+                for head, rows in zip(heads, logits, strict=True):
+                    after = Reading(before.axis, before.ids, True, rows)
+                    probabilities[row, head] = after.probabilities()[followed]
+                    losses[row, head] = after.losses.mean() if len(after.ids) > 1 else np.nan
+    report(1.0, "Done")
+    return Sweep(
+        model_name=model.name,
+        tokens=before.axis.labels,
+        token_id=followed,
+        token=screen_tokens(model.tokenizer, [followed])[0][0],
+        probability=float(before.probabilities()[followed]),
+        loss=float(before.losses.mean()) if len(before.ids) > 1 else float("nan"),
+        layers=tuple((place.group, place.layer) for place in places),
+        probabilities=probabilities,
+        losses=losses,
+    )
+
+
+def _followed(model: LoadedModel, before: Reading, token_id: int | None) -> int:
+    if not before.predicts:
+        raise AttnvizError(
+            f"{model.title} predicts no next token, so no head can be missed by one; choose a "
+            "model that writes."
+        )
+    words = before.rows.shape[-1]
+    if token_id is None:
+        return int(before.rows[-1].argmax())
+    if not 0 <= token_id < words:
+        raise AttnvizError(f"The model knows tokens 0 to {words - 1:,}, not {token_id}.")
+    return token_id
+
+
+def _batches(place: Outlet, before: Reading) -> Iterator[Sequence[int]]:
+    """The heads of a layer, as many at once as their logits leave room for."""
+    size = max(1, min(place.n_heads, MOST_LOGITS // before.rows.numel()))
+    for first in range(0, place.n_heads, size):
+        yield range(first, min(first + size, place.n_heads))
+
+
+def _logits(model: LoadedModel, inputs: dict[str, Tensor], batch: int) -> Tensor:
+    """(batch, tokens, words) of the same text, batch times, float32 on the CPU."""
+    many = {
+        name: tensor.expand(batch, *tensor.shape[1:]).contiguous()
+        if tensor.ndim and tensor.shape[0] == 1
+        else tensor
+        for name, tensor in inputs.items()
+    }
+    with torch.no_grad():
+        return model.model(**accepted(model, many)).logits.float().cpu()

@@ -1,0 +1,85 @@
+"""Attention through all layers at once: rollout and flow, with the residual in.
+
+Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers (arXiv:2005.00928). Both treat
+a layer as the average of its heads and of the residual, A = (W + I) / 2, and so say how weights
+chain, not what a model computes: values, projections and MLPs are left out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+
+from attnviz.errors import AttnvizError
+
+UNITS = 1_000_000
+"""A capacity of 1 in the integers that the flow is computed in."""
+
+
+def with_residual(
+    maps: Float[np.ndarray, "layers tokens tokens"],
+) -> Float[np.ndarray, "layers tokens tokens"]:
+    """(W + I) / 2, each row divided by its sum: rows sum to 1 even where a sink took a part.
+
+    A row without weight reads itself alone.
+    """
+    size = maps.shape[-1]
+    mixed = (maps.astype(np.float64) + np.eye(size)) / 2
+    return mixed / mixed.sum(-1, keepdims=True)
+
+
+def rollout(
+    maps: Float[np.ndarray, "layers queries keys"],
+) -> Float[np.ndarray, "layers queries keys"]:
+    """A_l A_(l-1) .. A_1 for each layer l (section 3.1): how much of token j reaches token i.
+
+    maps: softmax weights averaged over heads, the first layer first. Every row sums to 1.
+    """
+    _require_weights(maps)
+    steps = with_residual(maps)
+    found = np.empty_like(steps)
+    found[0] = steps[0]
+    for layer in range(1, len(steps)):
+        found[layer] = steps[layer] @ found[layer - 1]
+    return found
+
+
+def flow(maps: Float[np.ndarray, "layers queries keys"], query: int) -> Float[np.ndarray, " keys"]:
+    """The largest flow from token `query` of the last layer to each token of the input.
+
+    Section 3.2: edges of the layers' graph have the weights of A as capacities. To a millionth.
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import maximum_flow
+
+    _require_weights(maps)
+    n_layers, n_tokens = maps.shape[:2]
+    if not 0 <= query < n_tokens:
+        raise AttnvizError(f"There are tokens 0 to {n_tokens - 1}; {query} is not there.")
+    capacities = np.rint(with_residual(maps) * UNITS).astype(np.int32)
+    layer, row, col = capacities.nonzero()
+    graph = coo_matrix(
+        (
+            capacities[layer, row, col],
+            ((layer + 1) * n_tokens + row, layer * n_tokens + col),
+        ),
+        shape=((n_layers + 1) * n_tokens,) * 2,
+        dtype=np.int32,
+    ).tocsr()
+    source = n_layers * n_tokens + query
+    return (
+        np.array([maximum_flow(graph, source, key).flow_value for key in range(n_tokens)]) / UNITS
+    )
+
+
+def _require_weights(maps: np.ndarray) -> None:
+    if maps.ndim != 3 or not maps.size or maps.shape[1] != maps.shape[2]:
+        raise AttnvizError(
+            "Rollout takes square maps of every layer, (layers, tokens, tokens), not "
+            f"{maps.shape}; cross maps and pooled layers cannot be chained."
+        )
+    if maps.min() < 0 or maps.sum(-1).max() > 1 + 1e-3:
+        raise AttnvizError(
+            "Rollout takes softmax weights; these maps hold negative numbers or rows above 1, as "
+            "effective maps do."
+        )
