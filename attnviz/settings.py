@@ -26,6 +26,7 @@ class Settings:
     max_tokens: int  # ATTNVIZ_MAX_TOKENS: the longest capture
     max_characters: int  # ATTNVIZ_MAX_CHARACTERS: the longest text taken for tokenising
     memory_gib: float  # ATTNVIZ_MEMORY_GIB: a run's share; infinite: all that is free
+    spill_gib: float  # ATTNVIZ_SPILL_GIB: of a run's queries and keys in memory, the rest on disk
     max_models: int  # ATTNVIZ_MAX_MODELS: loaded models kept
 
 
@@ -62,5 +63,6 @@ def settings() -> Settings:
         max_tokens=_number("ATTNVIZ_MAX_TOKENS", int, 8192),
         max_characters=_number("ATTNVIZ_MAX_CHARACTERS", int, 50_000),
         memory_gib=_number("ATTNVIZ_MEMORY_GIB", float, inf),
+        spill_gib=_number("ATTNVIZ_SPILL_GIB", float, 4.0),
         max_models=_number("ATTNVIZ_MAX_MODELS", int, 3),
     )

@@ -32,13 +32,14 @@ with left:
             placeholder="organisation/model",
             help="Weights as safetensors only; code that comes with a model is never run.",
         ).strip()
+        with Folded("Number format and device"):
+            placed = inspect_panels.placement()
+    else:
+        placed = ("auto", "auto")
 with right:
     text = controls.text("Text", key="text", default=SENTENCE, height=68)
 
-    with Folded("Number format and device"):
-        format_, place = inspect_panels.placement()
-
-job = CaptureJob(name, text, format_, place)
+job = CaptureJob(name, text, *placed)
 try:
     capture = work.result_of(job, st.empty())
 except AttnvizError as problem:

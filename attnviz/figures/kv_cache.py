@@ -8,7 +8,7 @@ from math import ceil, floor, log2
 
 from attnviz.errors import AttnvizError
 from attnviz.figures.vega import INK, Spec, tip
-from attnviz.kv_cache import CacheSpec, Size, size
+from attnviz.kv_cache import CacheSpec, Size, crossing, resized
 from attnviz.kv_cache.words import readable
 
 _SOFT, _BOLD = ("#6b7280", "#9aa3af"), ("#0b5fa5", "#7cc4ff")
@@ -48,11 +48,10 @@ def points(specs: Sequence[CacheSpec], at: Size, *, shortest: int = 128) -> list
     steps = {round(2 ** (step / 3)) for step in octaves}
     windows = {getattr(layer, "window", 0) for spec in specs for layer, _count in spec.groups}
     lengths = sorted(n for n in steps | windows | {at.length, end} if shortest <= n <= end)
-    settings = (at.batch, at.dtype, at.state_dtype, at.encoder_length)
     found = []
     for spec in specs:
         for length in lengths:
-            total = size(spec, length, *settings).total_bytes
+            total = resized(at, spec, length).total_bytes
             found.append(Point(spec.name, length, total, readable(total)))
     return found
 
@@ -136,6 +135,14 @@ def growth(at: Size, others: Sequence[CacheSpec], *, dark: bool = False) -> Spec
             "encoding": both,
         },
         {
+            "data": {"name": "crossings"},
+            "mark": {"type": "point", "color": ink, "size": 90, "strokeWidth": 2, "aria": False},
+            "encoding": {
+                **both,
+                "tooltip": [tip("who", "Change places"), tip("tokens", "at tokens", ",")],
+            },
+        },
+        {
             "data": {"name": "names"},
             "mark": {"type": "text", "align": "left", "dx": 7, "fontSize": 13, "fontWeight": 600},
             "encoding": {
@@ -146,11 +153,16 @@ def growth(at: Size, others: Sequence[CacheSpec], *, dark: bool = False) -> Spec
         },
     ]
     places = {spec.name: place for place, spec in enumerate(specs)}
+    alike = others and all(
+        (other.n_layers, other.n_heads, other.head_dim)
+        == (at.spec.n_layers, at.spec.n_heads, at.spec.head_dim)
+        for other in others
+    )
     shape = f"{at.spec.n_layers} layers of {at.spec.n_heads} heads × {at.spec.head_dim}"
     return {
         "title": {
             "text": "Cache against context" + (f", {at.batch:,} sequences" if at.batch > 1 else ""),
-            "subtitle": f"Thin lines: {shape}, all alike" if others else "",
+            "subtitle": f"Thin lines: {shape}, all alike" if alike else "",
             "subtitleColor": soft,
             "subtitleFontSize": 12,
         },
@@ -160,12 +172,29 @@ def growth(at: Size, others: Sequence[CacheSpec], *, dark: bool = False) -> Spec
             "levels": [{"tokens": shortest, "end": longest, "bytes": level} for level in levels],
             "curves": [{**vars(point), "place": places[point.design]} for point in drawn],
             "here": here,
+            "crossings": _crossings(at, others, shortest, longest),
             "names": [
                 {"tokens": longest, "bytes": level, "name": _short(name), "place": places[name]}
                 for name, level in _spread(ends, low, high)
             ],
         },
     }
+
+
+def _crossings(
+    at: Size, others: Sequence[CacheSpec], shortest: int, longest: int
+) -> list[dict[str, int | str]]:
+    """Where another design and this one change places, within what is drawn."""
+    found = {other.name: crossing(at.spec, other, at) for other in others}
+    return [
+        {
+            "who": f"{at.spec.name}, {name}",
+            "tokens": tokens,
+            "bytes": resized(at, at.spec, tokens).total_bytes,
+        }
+        for name, tokens in found.items()
+        if tokens is not None and shortest <= tokens <= longest
+    ]
 
 
 def _short(name: str) -> str:

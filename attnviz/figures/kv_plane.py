@@ -6,7 +6,7 @@ from attnviz.figures import palette
 from attnviz.figures.vega import Spec, legible, name, number, tip
 from attnviz.kv_cache import Latent, equal_groups, presets
 
-LATENTS = tuple(range(64, 2049, 64))
+LATENTS = tuple(range(64, 1025, 64))
 ROPES = (0, 64, 128)
 
 

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-from dataclasses import dataclass
-from io import BytesIO
-from typing import Any
-
 import numpy as np
 import torch
 from jaxtyping import Bool, Float
@@ -15,28 +10,21 @@ from PIL import Image
 import attnviz as av
 from attnviz.figures import palette
 from attnviz.figures.maps import blocked, map_word
-from attnviz.figures.vega import Spec, legible, number, tip
+from attnviz.figures.picture_layers import (
+    LINE,
+    View,
+    at,
+    outlined,
+    picture_chart,
+    picture_data,
+    picture_layer,
+    ruled,
+    sides,
+    sides_drawn,
+    square,
+)
+from attnviz.figures.vega import Spec, number, tip
 from attnviz.variants.shifted_window import windows_of
-
-WIDTH = 320
-"""CSS pixels of a drawn picture: two of them beside each other, or one on a phone."""
-_LINE = "#5c5c5c"
-_MARK = palette.ACCENTS["highlight"][0]
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """The pixels (height, width, 3) that were cut into rows x columns patches."""
-
-    pixels: np.ndarray
-    grid: tuple[int, int]
-    patch: int
-
-    @property
-    def cut(self) -> np.ndarray:
-        """What the patches hold; what was left over is gone."""
-        rows, columns = self.grid
-        return self.pixels[: rows * self.patch, : columns * self.patch]
 
 
 def weights_over_picture(
@@ -47,11 +35,11 @@ def weights_over_picture(
     hidden = _hidden(trace, head, query)
     names = trace.key_tokens
     squares = [
-        _square(view, patch) | {"weight": float(weight), "patch": names[patch]}
+        square(view, patch) | {"weight": float(weight), "patch": names[patch]}
         for patch, weight in enumerate(weights)
         if not hidden[patch]
     ]
-    hatch = [_square(view, patch) for patch in np.flatnonzero(hidden).tolist()]
+    hatch = [square(view, patch) for patch in np.flatnonzero(hidden).tolist()]
     most = float(weights.abs().max()) or 1.0
     signed = trace.weights_kind == "effective"
     table = palette.diverging(dark) if signed else palette.sequential(dark)
@@ -60,11 +48,11 @@ def weights_over_picture(
     said = "signed weight" if signed else "weight"
     grey = np.asarray(Image.fromarray(view.cut).convert("L").convert("RGB"))
     layers = [
-        *_picture(),
+        *picture_layer(),
         {
             "data": {"name": "squares"},
             "mark": {"type": "rect", "opacity": 0.8},
-            "encoding": _sides()
+            "encoding": sides()
             | {
                 "color": number("weight", said, scale=scale, legend={"orient": "bottom"}),
                 "tooltip": [tip("patch", "Patch"), tip("weight", said.capitalize(), ".4f")],
@@ -72,31 +60,31 @@ def weights_over_picture(
         },
         {
             "data": {"name": "hatch"},
-            "mark": {"type": "rule", "stroke": _LINE, "opacity": 0.8},
-            "encoding": _sides(),
+            "mark": {"type": "rule", "stroke": LINE, "opacity": 0.8},
+            "encoding": sides(),
         },
-        *_outlined(),
+        *outlined(),
     ]
     data = {
-        "picture": _pixels(grey, view.grid),
+        "picture": picture_data(grey, view.grid),
         "squares": squares,
         "hatch": hatch,
         "asking": _asking(trace, view, query),
     }
-    return _chart("Where it looks", layers, data, view.grid, dark)
+    return picture_chart("Where it looks", layers, data, view.grid, dark)
 
 
 def patches_of_picture(trace: av.Trace, view: View, *, query: int, dark: bool = False) -> Spec:
     """The picture with its patches, thicker lines round Swin's windows, and the query's patch."""
     near = _windows(trace, view.grid)
     data = {
-        "picture": _pixels(view.cut, view.grid),
-        "thin": _lines(np.ones((2, *view.grid), bool), view.grid),
-        "thick": [] if near is None else _lines(~near, view.grid),
+        "picture": picture_data(view.cut, view.grid),
+        "thin": sides_drawn(np.ones((2, *view.grid), bool), view.grid),
+        "thick": [] if near is None else sides_drawn(~near, view.grid),
         "asking": _asking(trace, view, query),
     }
-    layers = [*_picture(), _ruled("thin", 0.5), _ruled("thick", 3), *_outlined()]
-    return _chart("The picture in patches", layers, data, view.grid, dark)
+    layers = [*picture_layer(), ruled("thin", 0.5), ruled("thick", 3), *outlined()]
+    return picture_chart("The picture in patches", layers, data, view.grid, dark)
 
 
 def rolled_picture(trace: av.Trace, view: View, *, query: int, dark: bool = False) -> Spec | None:
@@ -127,14 +115,14 @@ def rolled_picture(trace: av.Trace, view: View, *, query: int, dark: bool = Fals
     thick[1, reach[0] - 1 :: reach[0], :] = True
     row, column = divmod(query, view.grid[1])
     place = ((row - shift[0]) % padded[0], (column - shift[1]) % padded[1])
-    layers = [*_picture(), _ruled("thick", 3), _ruled("cyclic", 2, dash=[6, 4]), *_outlined()]
+    layers = [*picture_layer(), ruled("thick", 3), ruled("cyclic", 2, dash=[6, 4]), *outlined()]
     data = {
-        "picture": _pixels(moved, padded),
-        "thick": _lines(thick, padded),
-        "cyclic": _lines(cyclic, padded),
-        "asking": [_at(*place)],
+        "picture": picture_data(moved, padded),
+        "thick": sides_drawn(thick, padded),
+        "cyclic": sides_drawn(cyclic, padded),
+        "asking": [at(*place)],
     }
-    return _chart("Rolled, as Swin computes it", layers, data, padded, dark)
+    return picture_chart("Rolled, as Swin computes it", layers, data, padded, dark)
 
 
 def _hidden(trace: av.Trace, head: int, query: int) -> Bool[np.ndarray, " keys"]:
@@ -156,97 +144,11 @@ def _windows(trace: av.Trace, grid: tuple[int, int]) -> Bool[np.ndarray, "2 rows
     return near
 
 
-def _lines(
-    drawn: Bool[np.ndarray, "2 rows columns"], grid: tuple[int, int]
-) -> list[dict[str, float]]:
-    """The right and lower sides of patches, joined to one line where they follow each other."""
-    lines = []
-    for column in range(grid[1] - 1):
-        for top, end in _runs(drawn[0, :, column]):
-            lines.append({"x": column + 1, "x2": column + 1, "y": top, "y2": end})
-    for row in range(grid[0] - 1):
-        for left, end in _runs(drawn[1, row]):
-            lines.append({"x": left, "x2": end, "y": row + 1, "y2": row + 1})
-    return lines
-
-
-def _runs(marked: Bool[np.ndarray, " places"]) -> list[tuple[int, int]]:
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], marked, [False]])))
-    return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
-
-
 def _asking(trace: av.Trace, view: View, query: int) -> list[dict[str, float]]:
     """The query's own patch; object queries have none."""
     if av.variants.find(trace.variant).own_queries:
         return []
-    return [_square(view, query)]
-
-
-def _square(view: View, patch: int) -> dict[str, Any]:
-    return _at(*divmod(patch, view.grid[1]))
-
-
-def _at(row: int, column: int) -> dict[str, Any]:
-    return {"x": column, "y": row, "x2": column + 1, "y2": row + 1}
-
-
-def _sides() -> Spec:
-    return {"x": number("x"), "y": number("y"), "x2": {"field": "x2"}, "y2": {"field": "y2"}}
-
-
-def _picture() -> list[Spec]:
-    drawn = {"type": "image", "aspect": False}
-    return [
-        {
-            "data": {"name": "picture"},
-            "mark": drawn,
-            "encoding": _sides() | {"url": {"field": "url", "type": "nominal"}},
-        }
-    ]
-
-
-def _ruled(data: str, width: float, dash: list[int] | None = None) -> Spec:
-    """Light under dark, so that it is seen on any picture."""
-    lines = [
-        {"type": "rule", "stroke": "#ffffff", "strokeWidth": width + 1.5, "opacity": 0.8},
-        {"type": "rule", "stroke": "#111111", "strokeWidth": width},
-    ]
-    if dash:
-        lines[1]["strokeDash"] = dash
-    return {"data": {"name": data}, "encoding": _sides(), "layer": [{"mark": m} for m in lines]}
-
-
-def _outlined() -> list[Spec]:
-    mark = {"type": "rect", "filled": False, "stroke": _MARK, "strokeWidth": 4}
-    return [{"data": {"name": "asking"}, "mark": mark, "encoding": _sides()}]
-
-
-def _pixels(pixels: np.ndarray, grid: tuple[int, int]) -> list[dict[str, Any]]:
-    out = BytesIO()
-    Image.fromarray(pixels).save(out, "PNG")
-    url = "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()
-    return [{"url": url, "x": 0, "y": 0, "x2": grid[1], "y2": grid[0]}]
-
-
-def _chart(
-    title: str, layers: list[Spec], data: dict[str, list], grid: tuple[int, int], dark: bool
-) -> Spec:
-    rows, columns = grid
-    bare = {"axis": None}
-    for layer in layers:
-        encoding = layer["encoding"]
-        encoding["x"] |= bare | {"scale": {"domain": [0, columns], "nice": False}}
-        encoding["y"] |= bare | {"scale": {"domain": [0, rows], "nice": False, "reverse": True}}
-    side = WIDTH / max(grid)
-    chart = {
-        "title": title,
-        "autosize": "pad",  # what stands round the picture takes nothing of it: patches are square
-        "width": round(columns * side),
-        "height": round(rows * side),
-        "layer": layers,
-        "datasets": data,
-    }
-    return legible(chart, dark=dark)
+    return [square(view, query)]
 
 
 def in_words(trace: av.Trace, view: View, *, head: int, query: int) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from jaxtyping import Float32
 from torch import Tensor, nn
@@ -17,14 +18,7 @@ from attnviz.interventions.reading import prepared_of, read
 from attnviz.interventions.running import implementation
 from attnviz.models.interface import running
 from attnviz.models.loaded import LoadedModel
-
-ASSUMPTIONS = (
-    "Only what a head writes straight into the last position is counted, not what later layers "
-    "make of it.",
-    "The last norm's scale is that of this run, held fixed, so that the parts add up.",
-    "The numbers are parts of one logit; what matters to a probability is its distance from the "
-    "other logits.",
-)
+from attnviz.models.tokens import screen_tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +26,21 @@ class HeadLogits:
     """The parts of one logit that heads wrote; the rest is from the MLPs, embedding and biases."""
 
     token_id: int
+    token: str  # the same, as shown
     logit: float  # the whole, as the model gave it
     layers: tuple[int, ...]
     parts: Float32[np.ndarray, "layers heads"]  # NaN: no head
+
+    def table(self) -> pd.DataFrame:
+        """A row a head, the largest part first: layer, head, logit."""
+        rows = [
+            (layer, head, float(part))
+            for layer, parts in zip(self.layers, self.parts, strict=True)
+            for head, part in enumerate(parts)
+            if not np.isnan(part)
+        ]
+        table = pd.DataFrame(rows, columns=["layer", "head", "logit"])
+        return table.iloc[np.argsort(-table["logit"].abs())].reset_index(drop=True)
 
     @property
     def rest(self) -> float:
@@ -87,6 +93,7 @@ def head_logits(model: LoadedModel, text: str, token_id: int | None = None) -> H
             parts[row, number] = float(written @ direction)
     return HeadLogits(
         token_id=token,
+        token=screen_tokens(model.tokenizer, [token])[0][0],
         logit=float(run.rows[-1, token]),
         layers=tuple(place.layer for place in places),
         parts=parts,

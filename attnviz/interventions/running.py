@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 import torch
@@ -28,10 +29,15 @@ MOST_EDITS = 10_000
 class Intervention:
     """One text, read twice: as it is and with the edits."""
 
-    model: LoadedModel
+    title: str  # the model's
+    tokenizer: Any = field(repr=False)
     edits: tuple[Edit, ...]
     before: Reading
     after: Reading
+
+    @property
+    def nbytes(self) -> int:
+        return self.before.rows.nbytes + self.after.rows.nbytes
 
     @property
     def predicts(self) -> bool:
@@ -65,7 +71,7 @@ class Intervention:
         p, q = (it.probabilities(position).double() for it in (self.before, self.after))
         change = q - p
         ids = change.abs().topk(min(k, len(change))).indices
-        labels = [screen_tokens(self.model.tokenizer, [int(token)])[0][0] for token in ids]
+        labels = [screen_tokens(self.tokenizer, [int(token)])[0][0] for token in ids]
         return pd.DataFrame(
             {
                 "token": labels,
@@ -81,7 +87,7 @@ class Intervention:
     def _require_predictions(self) -> None:
         if not self.predicts:
             raise AttnvizError(
-                f"{self.model.title} predicts no next token; read how far its hidden states moved."
+                f"{self.title} predicts no next token; read how far its hidden states moved."
             )
 
 
@@ -116,7 +122,7 @@ def intervene(
         with running(model.model, implementation(model)), hiding(model, edits), changing(changes):
             after = read(model, prepared)
     report(1.0, "Done")
-    return Intervention(model, tuple(edits), before, after)
+    return Intervention(model.title, model.tokenizer, tuple(edits), before, after)
 
 
 def _others(model: LoadedModel, edits: Sequence[Edit]) -> dict[str, dict[str, Tensor]]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from attnviz.kv_cache.capacity import GIB, longest_context, most_sequences
+from attnviz.kv_cache.formulas import formula
 from attnviz.kv_cache.sizes import size
 from attnviz.kv_cache.spec import CacheSpec
 
@@ -25,8 +26,9 @@ def compare(
 ) -> DataFrame:
     """A row a design: its bytes at this length and, if memory is given, what fits beside weights.
 
-    relative is the total over the first design's. longest_context and sequences are empty where
-    there is no limit. options are those of size: dtype, state_dtype, encoder_length.
+    arithmetic gives total_bytes. relative is the total over the first design's. longest_context
+    and sequences are empty where there is no limit. options are those of size: dtype, state_dtype,
+    encoder_length, accounting and its own.
     """
     import pandas as pd
 
@@ -45,6 +47,7 @@ def compare(
             fits = longest_context(spec, memory_bytes, batch=batch, **given)
             users = most_sequences(spec, memory_bytes, length=length, **given)
             row |= {"longest_context": fits.count, "sequences": users.count}
+        row["arithmetic"] = " ".join(formula(z).plain.split())
         rows.append(row)
     table = pd.DataFrame(rows)
     first = rows[0]["total_bytes"] if rows else 0

@@ -44,9 +44,7 @@ def rollout(
     return found
 
 
-def flow(
-    maps: Float[np.ndarray, "layers queries keys"], query: int
-) -> Float[np.ndarray, " keys"]:
+def flow(maps: Float[np.ndarray, "layers queries keys"], query: int) -> Float[np.ndarray, " keys"]:
     """The largest flow from token `query` of the last layer to each token of the input.
 
     Section 3.2: edges of the layers' graph have the weights of A as capacities. To a millionth.

@@ -12,6 +12,8 @@ from math import prod
 from pathlib import Path
 from typing import Any, TypeGuard
 
+import torch
+
 from attnviz.errors import ModelError
 from attnviz.models.library import alone
 
@@ -27,8 +29,19 @@ class Checkpoint:
     folder: Path
     config: dict[str, Any]
     parameters: int  # numbers in its weight files
+    stored_bytes: int  # of its weights
     stored_dtype: str  # of most of them, as safetensors writes it: F32, BF16
     notes: tuple[str, ...] = ()
+
+    @property
+    def quantised(self) -> str | None:
+        """The method its weights are quantised with, as the config names it."""
+        asked = self.config.get("quantization_config")
+        return str(asked.get("quant_method", "unknown")) if isinstance(asked, dict) else None
+
+    def bytes_as(self, dtype: torch.dtype) -> int:
+        """What the weights take in memory: in this format, or as they are when quantised."""
+        return self.stored_bytes if self.quantised else self.parameters * dtype.itemsize
 
 
 def inspect(folder: Path) -> Checkpoint:
@@ -37,9 +50,11 @@ def inspect(folder: Path) -> Checkpoint:
     notes = _own_code(folder, config)
     files = _weight_files(folder)
     counts: dict[str, int] = {}
+    size = 0
     for file in files:
         for tensor in _header(file).values():
             counts[tensor["dtype"]] = counts.get(tensor["dtype"], 0) + prod(tensor["shape"])
+            size += tensor["data_offsets"][1] - tensor["data_offsets"][0]
     if not counts:
         raise ModelError(
             f"The weight files in {folder.name} hold no tensors; choose another model."
@@ -48,6 +63,7 @@ def inspect(folder: Path) -> Checkpoint:
         folder=folder,
         config=config,
         parameters=sum(counts.values()),
+        stored_bytes=size,
         stored_dtype=max(counts, key=lambda dtype: counts[dtype]),
         notes=notes,
     )

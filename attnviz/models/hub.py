@@ -12,17 +12,20 @@ from attnviz.models.progress import Progress
 from attnviz.models.reading import require_memory
 from attnviz.settings import settings
 
-ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?(@[\w./-]+)?")
 FILES = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja"]
 
 
 def looks_like_id(name: str) -> bool:
-    """Could this be a Hub id (organisation/model, or the old short form gpt2)?"""
+    """Could this be a Hub id (organisation/model, or the old short form gpt2)?
+
+    A branch, tag or commit may follow after an @.
+    """
     return len(name) <= 96 and ".." not in name and ID.fullmatch(name) is not None
 
 
 def download(name: str, place: torch.device, report: Progress) -> Path:
-    """The local folder of a Hub model, fetched if it is not there yet.
+    """The local folder of a Hub model at its revision, fetched if it is not there yet.
 
     Raises ModelError when the deployment forbids it, the model does not exist, is gated, has no
     safetensors, or the Hub cannot be reached; TooLargeError before a download that would not
@@ -42,11 +45,13 @@ def download(name: str, place: torch.device, report: Progress) -> Path:
         LocalEntryNotFoundError,
         OfflineModeIsEnabled,
         RepositoryNotFoundError,
+        RevisionNotFoundError,
     )
 
     report(0.0, f"Asking the Hub for {name}")
+    model, _, revision = name.partition("@")
     try:
-        info = HfApi().model_info(name, files_metadata=True, timeout=10)
+        info = HfApi().model_info(model, revision=revision or None, files_metadata=True, timeout=10)
         weights = [f for f in info.siblings or [] if f.rfilename.endswith(".safetensors")]
         if not weights:
             raise ModelError(
@@ -55,11 +60,15 @@ def download(name: str, place: torch.device, report: Progress) -> Path:
             )
         require_memory(name, sum(file.size or 0 for file in weights), place)
         report(0.1, f"Downloading {name}")
-        return Path(snapshot_download(name, revision=info.sha, allow_patterns=FILES))
+        return Path(snapshot_download(model, revision=info.sha, allow_patterns=FILES))
     except GatedRepoError as problem:
         raise ModelError(
             f"{name} is gated on the Hub; accept its terms there and log in, or choose another "
             "model."
+        ) from problem
+    except RevisionNotFoundError as problem:
+        raise ModelError(
+            f"{model} has no revision {revision!r} on the Hub; name a branch, tag or commit."
         ) from problem
     except (RepositoryNotFoundError, HFValidationError) as problem:
         raise ModelError(

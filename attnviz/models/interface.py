@@ -74,6 +74,11 @@ def reachable(model: Any) -> bool:
     return any(True for _ in _settable(model))
 
 
+def fused(model: nn.Module) -> bool:
+    """Whether every part of this model runs under SDPA; a detector's backbone may not."""
+    return all(m._supports_sdpa for m in model.modules() if isinstance(m, PreTrainedModel))
+
+
 def _settable(model: nn.Module) -> Iterator[PreTrainedModel]:
     """The model, or of one that only joins others (an ear and a language model) those parts."""
     if isinstance(model, PreTrainedModel) and model._can_set_attn_implementation():
@@ -117,10 +122,8 @@ def running(model: Any, implementation: str | None) -> Iterator[None]:
         model.eval()
         if implementation is not None:
             for part in _settable(model):
-                if implementation == NAME and not part._supports_sdpa:
-                    part.set_attn_implementation(WITH_MASKS)
-                else:
-                    part.set_attn_implementation(implementation)
+                masks = implementation == NAME and not part._supports_sdpa
+                part.set_attn_implementation(WITH_MASKS if masks else implementation)
         with torch.no_grad():
             yield
     finally:

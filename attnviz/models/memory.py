@@ -21,15 +21,17 @@ LOGIT_ROWS = 64  # positions whose logits are compared with a plain run
 def estimate(model: LoadedModel, n_tokens: int) -> int:
     """Bytes that a capture of so many tokens adds at its peak, from the model's config alone.
 
-    What is kept (queries, keys and row sums of every layer) plus the widest moment of one
-    layer: hidden states, the inner layer of the MLP, projections, logits of a few positions.
+    What is kept (queries and keys of every layer, as far as they stay in memory, and row sums)
+    plus the widest moment of one layer: hidden states, the inner layer of the MLP, projections,
+    logits of a few positions.
     """
     shape, itemsize = model.shape, model.dtype.itemsize
     heads, kv_heads = model.n_heads, model.n_kv_heads
     hidden = model.stated("hidden_size")
     head_dim = model.stated("head_dim") or hidden // max(1, heads)
     inner = model.stated("intermediate_size") or 4 * hidden
-    kept = model.n_layers * n_tokens * (head_dim * (heads + kv_heads) * itemsize + heads * 8)
+    kept = model.n_layers * n_tokens * head_dim * (heads + kv_heads) * itemsize
+    kept = min(kept, settings().spill_gib * GIB) + model.n_layers * n_tokens * heads * 8
     wide = n_tokens * (3 * inner + 6 * hidden + 4 * head_dim * heads) * itemsize
     masks = n_tokens**2 if getattr(shape, "sliding_window", None) else 0
     logits = 2 * min(n_tokens, LOGIT_ROWS) * model.stated("vocab_size") * 4
@@ -48,9 +50,22 @@ def available(place: torch.device | None = None) -> int:
     return int(min(free, settings().memory_gib * GIB))
 
 
-def require(n_bytes: int, what: str, remedy: str, place: torch.device | None = None) -> None:
-    """Raise TooLargeError, a sentence, when so many bytes are not to be had."""
-    free = available() if place is None else available(place)
+def gpus() -> tuple[torch.device, ...]:
+    """All CUDA devices of this machine."""
+    return tuple(torch.device("cuda", number) for number in range(torch.cuda.device_count()))
+
+
+def needs_all_gpus(n_bytes: int, place: torch.device) -> bool:
+    """Whether so many bytes are too much for this GPU and there are others beside it."""
+    return place.type == "cuda" and len(gpus()) > 1 and n_bytes * 1.1 > available(place)
+
+
+def require(n_bytes: int, what: str, remedy: str, *places: torch.device) -> None:
+    """Raise TooLargeError, a sentence, when so many bytes are not to be had.
+
+    places: the devices that share them, the machine's own memory unless given.
+    """
+    free = sum(map(available, places)) if places else available()
     if n_bytes > free:
         raise TooLargeError(
             f"{what} needs about {n_bytes / GIB:.1f} GiB of memory and {free / GIB:.1f} GiB may "

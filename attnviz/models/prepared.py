@@ -185,6 +185,10 @@ def _written(model: LoadedModel, inputs: dict[str, Tensor], max_new_tokens: int)
     plain = model.model.config._attn_implementation
     with running(model.model, plain):
         out = model.model.generate(
-            **inputs, max_new_tokens=max_new_tokens, do_sample=False, num_beams=1
+            **inputs,
+            max_new_tokens=max_new_tokens,
+            do_sample=False,
+            num_beams=1,
+            decoder_start_token_id=_start(model),
         )
     return out[0, :-1].tolist() or out[0].tolist()

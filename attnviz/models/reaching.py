@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from attnviz.models import memory
 from attnviz.models.assembling import Stack, kept_stacks, recorded_stacks
-from attnviz.models.interface import listening, reachable, running
+from attnviz.models.interface import fused, listening, reachable, running
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.mixers.recorder import MixerRecorder
 from attnviz.models.numbering import complete
-from attnviz.models.own_code import FAMILIES, found_maps
+from attnviz.models.own_code import FAMILIES, found_maps, require_maps
 from attnviz.models.own_code.watching import watching
 from attnviz.models.passes import Pass, forward
 from attnviz.models.prepared import Prepared
@@ -36,20 +36,21 @@ def reach(model: LoadedModel, prepared: Prepared, size: int, progress: Progress)
     calls that the model's own code makes; else as that code returns them. Raises ModelError for
     a model whose attention none of these reaches.
     """
+    require_maps(model)
     own = model.model.config.model_type in FAMILIES
 
-    def recorder() -> Recorder:
-        return Recorder(
+    def recorders() -> tuple[Recorder, MixerRecorder]:
+        heard = Recorder(
             model.model,
             overview_size=size,
             expected=model.n_layers,
             progress=progress,
             raw_only=own,
         )
+        return heard, MixerRecorder(model.model, heard.advance, heard.spill.keep)
 
-    mixers = MixerRecorder(model.model)
+    heard, mixers = recorders()
     if not own and (mixers or reachable(model.model)):
-        heard = recorder()
         try:
             with listening(model.model, heard), mixers.listening():
                 run = forward(model, prepared)
@@ -58,15 +59,14 @@ def reach(model: LoadedModel, prepared: Prepared, size: int, progress: Progress)
                 return Reached(stacks, mixers, run, _plain_implementation(model, stacks))
         except Unreachable:
             pass  # windows of a picture, for one: below they are put together
-        mixers = MixerRecorder(model.model)
     memory.require(
         model.n_layers * max(1, model.n_heads) * prepared.length**2 * 4,
         f"Keeping every map of {model.title} over {prepared.length:,} tokens",
         "shorten the text: this model's own code gives whole maps only",
     )
     eager, plain = ("eager", "sdpa") if reachable(model.model) else (None, None)
-    plain = plain if model.model._supports_sdpa else None
-    heard = recorder()
+    plain = plain if fused(model.model) else None
+    heard, mixers = recorders()
     with running(model.model, eager), watching(model.model, heard), mixers.listening():
         run = forward(model, prepared, attentions=own)
     if heard.calls and not own:
@@ -83,4 +83,4 @@ def _plain_implementation(model: LoadedModel, stacks: Mapping[str, Stack]) -> st
     """What to compare with: SDPA, or eager code where it cannot do what the layers do."""
     records = [each.record for stack in stacks.values() for each in stack.streamed.values()]
     beyond = any(record.softcap is not None or record.sinks is not None for record in records)
-    return "eager" if beyond or not model.model._supports_sdpa else "sdpa"
+    return "eager" if beyond or not fused(model.model) else "sdpa"

@@ -23,6 +23,7 @@ STORED = {"F16": torch.float16, "BF16": torch.bfloat16}
 LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 REPLACEABLE = ("pooler", "lm_head", "cls.", "classifier")
 """Weights that attention does not depend on; a checkpoint may lack them."""
+QUANTISED = "The weights are quantised ({}): what is shown is that model's attention."
 
 
 class ModelTooLargeError(ModelError, TooLargeError):
@@ -40,7 +41,13 @@ def read_folder(
 ) -> LoadedModel:
     """Load an inspected folder: safetensors only, nothing fetched, no code of the model's own."""
     chosen = dtype or dtype_for(place, STORED.get(checkpoint.stored_dtype))
-    require_memory(title, checkpoint.parameters * chosen.itemsize, place)
+    n_bytes = checkpoint.bytes_as(chosen)
+    spread = memory.needs_all_gpus(n_bytes, place)
+    require_memory(title, n_bytes, place, spread=spread)
+    # Spread over GPUs by accelerate; quantised weights cannot be moved once they are loaded.
+    placing: dict[str, Any] = {}
+    if spread or checkpoint.quantised:
+        placing["device_map"] = "auto" if spread else {"": str(place)}
     report(0.1, f"Loading {title}")
     with _in_words(title):
         from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoTokenizer
@@ -54,14 +61,19 @@ def read_folder(
             dtype=chosen,
             use_safetensors=True,
             output_loading_info=True,
+            **placing,
             **LOCAL,
         )
         tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, **LOCAL)
         # The first call lifts a truncation that came with it; two at once would collide there.
         tokenizer("a")
         notes = (*checkpoint.notes, *_require_whole(title, info))
-        report(0.9, f"Moving {title} to {place}")
-        loaded = from_transformers(model.to(place).eval(), tokenizer, name=name, title=title)
+        if checkpoint.quantised:
+            notes += (QUANTISED.format(checkpoint.quantised),)
+        if not placing:
+            report(0.9, f"Moving {title} to {place}")
+            model = model.to(place)
+        loaded = from_transformers(model.eval(), tokenizer, name=name, title=title)
     report(1.0, f"{title} is loaded")
     return replace(loaded, notes=notes)
 
@@ -92,10 +104,16 @@ def read_gguf(
     return replace(loaded, notes=(note,))
 
 
-def require_memory(title: str, n_bytes: float, place: torch.device) -> None:
-    """ModelTooLargeError, a sentence, when weights of so many bytes do not fit."""
+def require_memory(
+    title: str, n_bytes: float, place: torch.device, *, spread: bool = False
+) -> None:
+    """ModelTooLargeError, a sentence, when weights of so many bytes do not fit.
+
+    spread: on all GPUs together.
+    """
+    places = memory.gpus() if spread else (place,)
     try:
-        memory.require(int(n_bytes * 1.1), f"Loading {title}", "choose a smaller model", place)
+        memory.require(int(n_bytes * 1.1), f"Loading {title}", "choose a smaller model", *places)
     except TooLargeError as problem:
         raise ModelTooLargeError(str(problem)) from None
 

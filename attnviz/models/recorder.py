@@ -19,6 +19,7 @@ from attnviz.models.layers import LayerRecord
 from attnviz.models.library import alone
 from attnviz.models.mask_rule import MaskRule, rule_of
 from attnviz.models.progress import Progress
+from attnviz.models.spill import Spill
 from attnviz.models.stacks import group_of, layer_number, role_of
 from attnviz.models.stream import Streamed, stream
 
@@ -81,6 +82,8 @@ class Recorder:
         self._size = overview_size
         self._expected = max(1, expected)
         self._progress = progress
+        self._done = 0
+        self.spill = Spill()
         self._rules: dict[tuple[int, bool, int | None], tuple[Tensor, MaskRule]] = {}
 
     def attend(
@@ -135,9 +138,13 @@ class Recorder:
 
     def _add(self, call: Call) -> None:
         self.calls.append(call)
+        self.advance()
+
+    def advance(self) -> None:
+        """One more layer is done; whoever waits may leave here."""
+        self._done = min(self._done + 1, self._expected)
         if self._progress is not None:
-            done = min(len(self.calls), self._expected)
-            self._progress(done / self._expected, f"Layer {done} of {self._expected}")
+            self._progress(self._done / self._expected, f"Layer {self._done} of {self._expected}")
 
     def _plausible(self, module: nn.Module, maps: Tensor) -> bool:
         """Whether these are this module's heads, and lengths of what it reads."""
@@ -168,12 +175,18 @@ class Recorder:
         check = check_layer(streamed.record, value[0], output[0].transpose(0, 1), mask)
         done = replace(
             streamed,
-            record=streamed.record.to("cpu"),
+            record=self._spilled(streamed.record),
             overview=streamed.overview.cpu(),
             output=None,
         )
         self._add(Call(module, layer_number(name), group, role_of(name), turn, done, check))
         return output
+
+    def _spilled(self, record: LayerRecord) -> LayerRecord:
+        """The record on the CPU, what is long of it in memory or in a file."""
+        own = record.to("cpu")
+        keep = self.spill.keep
+        return replace(own, queries=keep(own.queries), keys=keep(own.keys))
 
     def _place(self, module: nn.Module) -> tuple[str, int]:
         """(the name under which this module is called now, its earlier calls by that name)."""

@@ -27,7 +27,7 @@ class Streamed:
     """What one pass leaves."""
 
     record: LayerRecord  # with its rows' maximum and log-sum
-    overview: Float[Tensor, "heads size size"]
+    overview: Float[Tensor, "heads down across"]
     metrics: Float[Tensor, "heads metrics"]  # in the order of metrics.heads.NAMES
     output: Float[Tensor, "heads queries dim_v"] | None
 

@@ -135,6 +135,7 @@ def _table(table: Any, choice: Choice, size: kv.Size, options: dict[str, Any]) -
         column_config={
             "design": "Design",
             "total_gib": st.column_config.NumberColumn("Total, GiB", format="%.3f"),
+            "arithmetic": "Total, as arithmetic",
             "relative": st.column_config.NumberColumn("Against the first", format="%.3f ×"),
             **localized,
         },
@@ -175,9 +176,11 @@ def cards(spec: kv.CacheSpec, choice: Choice, size: kv.Size) -> None:
         longest = kv.longest_context(spec, batch=size.batch, **given)
         users = kv.most_sequences(spec, length=size.length, **given)
         why = "" if longest.count else longest.reason
-        rows.append((memory, names, _count(longest.count), _count(users.count), why))
+        quotient = f"{users.free_bytes} // {size.sequence_bytes}"
+        rows.append((memory, names, _count(longest.count), _count(users.count), quotient, why))
     titles = ["Memory, GiB", "For example", f"Longest context, batch of {size.batch:,}"]
-    table = pd.DataFrame(rows, columns=[*titles, f"Sequences of {size.length:,} tokens", "Why"])
+    counted = [f"Sequences of {size.length:,} tokens", "Sequences, as arithmetic", "Why"]
+    table = pd.DataFrame(rows, columns=[*titles, *counted])
     st.dataframe(table, hide_index=True)
     files(table, f"cards-{spec.slug or spec.name}-{size.length}", choice.options)
 

@@ -34,6 +34,8 @@ CAUTIONS = {
     "each value the output holds.",
     "erased_later": "A column also depends on later tokens: what they erased from the state is "
     "taken off the cells of their rows.",
+    "removed": "A removed head leaves a hole that the model never met in training: harm shows that "
+    "the prediction uses it here, not that the head does this alone; others may step in for it.",
     "untrained": "Nothing here is trained: random keys and fixed gates show the mechanics of "
     "storing, not what a model makes of them.",
     "measured_here": "Measured on this machine, now: another device, library or neighbour gives "

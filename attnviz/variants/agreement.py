@@ -36,6 +36,9 @@ def agreement(reference: Trace, kernel: str, again: Callable[..., Trace]) -> str
     word = (variant.fast or "reference") if kernel == FAST else kernel
     if word == "reference":
         return f"{kind}; {variant.title} has no other kernel."
+    if word not in kernels.of(variant):
+        own = ", ".join(repr(name) for name in kernels.of(variant))
+        return f"{kind}; of the kernels {variant.title} has {own}, and {word!r} is none of them."
     try:
         fast = again(kernel=word, dtype=_dtype(reference, word))
     except AttnvizError as problem:

@@ -49,9 +49,12 @@ PARTS = [
     "/inspect_model?tab=heads",
     "/inspect_model?tab=files",
     "/inspect_model?model=other",
+    "/decoding?n=2",
+    "/decoding?n=1&tab=evict",
     "/kv_cache?tab=compare",
     "/kv_cache?tab=fits",
     "/kv_cache?tab=source",
+    "/kv_cache?design=Config&tab=reduction",
     "/kv_cache?tab=lesson",
     "/no_such_page",
 ]

@@ -15,9 +15,10 @@ SCRIPT = """
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { sizeOf } from "%(web)s/bytes.js";
+import { crossing } from "%(web)s/curve.js";
 import { ownDesign } from "%(web)s/design.js";
 
-const { sizes, designs } = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const { sizes, designs, crossings } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 for (const { groups, settings, expected } of sizes) {
   const { total, sequence, fixed, perToken, held } = sizeOf(groups, settings);
   const found = [total, sequence, fixed].map(String);
@@ -31,6 +32,9 @@ for (const { shape, values, groups, order } of designs) {
   assert.deepEqual(JSON.parse(JSON.stringify(layers(made))), JSON.parse(JSON.stringify(wanted)));
   const counts = (all) => all.map(({ kind, count }) => `${kind} ${count}`).sort();
   assert.deepEqual(counts(made.groups), counts(groups));
+}
+for (const { one, other, settings, expected } of crossings) {
+  assert.equal(crossing(one, other, settings, 2 ** 24), expected);
 }
 """
 
@@ -94,6 +98,20 @@ def design(rng: random.Random) -> dict[str, Any]:
     }
 
 
+def crossings() -> list[dict[str, Any]]:
+    """Hybrids against the same shapes with other attention in every layer."""
+    found = []
+    for slug in ("kimi-k3", "qwen3-next-80b-a3b", "gemma-3-27b", "jamba-v0.1"):
+        spec = kv.preset(slug)
+        like = kv.size(spec, 1)
+        for other in kv.alternatives(spec):
+            expected = kv.crossing(spec, other, like)
+            sides = {"one": groups(spec), "other": groups(other)}
+            found.append({**sides, "settings": settings(like), "expected": expected})
+    assert sum(each["expected"] is not None for each in found) >= 4
+    return found
+
+
 def test_the_browser_counts_like_python(tmp_path: Path) -> None:
     rng = random.Random(0)
     sizes = [found for _ in range(3000) if (found := case(rng)) is not None]
@@ -101,6 +119,7 @@ def test_the_browser_counts_like_python(tmp_path: Path) -> None:
     assert kinds == set(kv.ACCOUNTINGS)
     assert len(sizes) > 800
     file, script = tmp_path / "cases.json", tmp_path / "equal.mjs"
-    file.write_text(json.dumps({"sizes": sizes, "designs": [design(rng) for _ in range(200)]}))
+    designs = [design(rng) for _ in range(200)]
+    file.write_text(json.dumps({"sizes": sizes, "designs": designs, "crossings": crossings()}))
     script.write_text(SCRIPT % {"web": WEB.as_uri()})
     run_node(str(script), str(file))

@@ -88,3 +88,20 @@ def test_ticks_are_few():
         z = sized(slug)
         axis = figures.growth(z, kv.alternatives(z.spec))["layer"][1]["encoding"]["y"]["axis"]
         assert 2 <= len(axis["values"]) <= 10
+
+
+def test_where_curves_cross_is_marked():
+    z = sized("kimi-k3", 65_536)
+    llama = kv.preset("llama-3-8b")
+    (mark,) = figures.growth(z, [llama])["datasets"]["crossings"]
+    tokens = mark["tokens"]
+    before, after = (kv.size(z.spec, n).total_bytes for n in (tokens - 1, tokens))
+    assert before > kv.size(llama, tokens - 1).total_bytes
+    assert mark["bytes"] == after <= kv.size(llama, tokens).total_bytes
+    assert "all alike" not in figures.growth(z, [llama])["title"]["subtitle"]
+
+
+def test_curves_follow_the_accounting():
+    z = kv.size(kv.preset("mistral-7b-v0.1"), 8192, accounting="transformers")
+    curve = {point.tokens: point.bytes for point in figures.points([z.spec], z)}
+    assert curve[8192] == 536_739_840

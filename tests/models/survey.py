@@ -8,22 +8,27 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-import traceback
 import warnings
+from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+import transformers
 from transformers.models.auto import modeling_auto
 
 import attnviz as av
-from attnviz.errors import AttnvizError
+from attnviz.errors import ModelError
 from attnviz.models import LoadedModel
+from attnviz.models.kept_map import KeptMap
 from tests.models.shrink import TASKS, build
 from tests.models.tiny import tokenizer
 
+DOCUMENT = Path(__file__).parents[2] / "docs" / "architectures.md"
 LENGTH, TARGET = 13, 7
+TOLERANCE = 1e-5
 TOO_LARGE = 30_000_000  # parameters: what shrinking leaves of a few convolutional nets
 # Where what the library returns is known to be something else than the weights in use.
 SCORES = ("fsmt", "prophetnet", "squeezebert")  # from before the softmax
@@ -43,8 +48,8 @@ class Tried:
 
     task: str
     model_type: str
-    status: str  # exact, refused, no attention, not built
-    route: str = ""  # interface or returned
+    status: str  # exact, effective, exact and effective, wrong, refused, no attention, not built
+    route: str = ""  # interface or code
     reason: str = ""
     error: float = 0.0  # the largest difference from the model's own attentions
     compared: int = 0  # maps compared with the model's own
@@ -94,19 +99,20 @@ def attempt(task: str, model_type: str) -> Tried:
     loaded = av.from_transformers(model, tokenizer())
     try:
         capture = av.capture(loaded, inputs=inputs)
-    except AttnvizError as problem:
+    except ModelError as problem:
         none = not has_attention(model)
         return Tried(task, model_type, "no attention" if none else "refused", reason=str(problem))
     error, compared = difference(loaded, inputs, capture)
-    captured = [capture.of(group) for group in capture.groups]
-    maps = any(
-        type(record).__name__ == "KeptMap" for part in captured for record in part.records.values()
-    )
+    parts = [capture.of(group) for group in capture.groups]
+    kept = any(isinstance(record, KeptMap) for part in parts for record in part.records.values())
+    softmax, effective = any(part.records for part in parts), bool(capture.mixers)
+    status = "exact and effective" if softmax and effective else "exact"
+    status = "effective" if effective and not softmax else status
     return Tried(
         task,
         model_type,
-        "exact" if error <= 1e-5 else "wrong",
-        "returned" if maps else "interface",
+        status if error <= TOLERANCE else "wrong",
+        "code" if kept else "interface",
         error=error,
         compared=compared,
         groups=capture.groups,
@@ -160,39 +166,82 @@ def difference(loaded: LoadedModel, inputs: Any, capture: av.Capture) -> tuple[f
 
 def everything(only: list[str]) -> list[Tried]:
     tried = []
-    for task in TASKS:
-        for model_type in getattr(modeling_auto, f"MODEL_FOR_{task}_MAPPING_NAMES"):
+    for task, names in MODELS.items():
+        for model_type in names:
             if only and model_type not in only:
                 continue
-            try:
-                one = attempt(task, model_type)
-            except Exception as problem:  # noqa: BLE001
-                if only:
-                    traceback.print_exc()
-                last = traceback.extract_tb(problem.__traceback__)[-1]
-                where = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
-                one = Tried(
-                    task,
-                    model_type,
-                    "crashed",
-                    reason=f"{type(problem).__name__} {where} {problem}"[:200],
-                )
-            print(
-                task,
-                model_type,
-                one.status,
-                one.route,
-                one.groups,
-                one.compared,
-                f"{one.error:.1e}",
-                f"{one.seconds:.2f}s",
-                one.reason,
-                flush=True,
-            )
+            one = attempt(task, model_type)
+            print(one.status, task, model_type, f"{one.error:.0e}", one.reason, flush=True)
             tried.append(one)
     return tried
 
 
+DETECTORS = ("detr", "conditional_detr", "table-transformer")
+MODELS = {
+    task: list(getattr(modeling_auto, f"MODEL_FOR_{task}_MAPPING_NAMES")) for task in TASKS
+} | {"OBJECT_DETECTION": list(DETECTORS)}
+TITLES = {
+    "CAUSAL_LM": "Text decoders (causal language modelling)",
+    "MASKED_LM": "Text encoders (masked language modelling)",
+    "SEQ_TO_SEQ_CAUSAL_LM": "Encoder-decoders (sequence to sequence)",
+    "IMAGE_CLASSIFICATION": "Image classifiers",
+    "OBJECT_DETECTION": "Detectors",
+}
+SHOWN = ("exact", "effective", "exact and effective")
+
+
+def report(tried: list[Tried]) -> str:
+    """docs/architectures.md."""
+    counts = Counter(one.status for one in tried)
+    built = [one for one in tried if one.status not in ("not built", "no attention")]
+    shown = sum(one.status in SHOWN for one in built)
+    lines = [
+        "# Which architectures have maps",
+        "",
+        "Written by `python -m tests.models.survey`, which makes a tiny random model of every "
+        f"model type in transformers {transformers.__version__}'s mappings, captures it, and "
+        "compares the maps with the attentions that the model's own eager code returns, and the "
+        "outputs with those of a plain run. A type counts once for each task.",
+        "",
+        f"Of {len(tried)}: {counts['exact']} exact, {counts['exact and effective']} exact beside "
+        f"effective maps, {counts['effective']} effective, {counts['refused']} refused, "
+        f"{counts['no attention']} without attention, {counts['not built']} not built. Of those "
+        f"built that have attention or a linear layer, {100 * shown / len(built):.1f} % have maps.",
+        "",
+        "- **exact**: softmax weights, equal to the model's own to 1e-5.",
+        "- **effective**: signed maps A of linear and state-space layers, whose output is A V.",
+        "- *Route*: through transformers' attention **interface**, or from the model's own "
+        "**code** (its softmaxes, or what it returns, put in true coordinates).",
+        "- *Compared*: maps compared with the library's; 0 where it returns none or known wrong "
+        "ones, and the run's own check and a test of the family stand instead.",
+    ]
+    for task in MODELS:
+        own = [one for one in tried if one.task == task]
+        lines += ["", f"## {TITLES[task]}", ""]
+        lines += ["| model type | maps | route | compared | groups |", "|---|---|---|---|---|"]
+        lines += [
+            f"| {one.model_type} | {one.status} | {one.route} | {one.compared} | "
+            f"{', '.join(one.groups)} |"
+            for one in own
+            if one.status in SHOWN
+        ]
+        others = [one for one in own if one.status not in SHOWN]
+        if others:
+            lines += ["", "| model type | no maps | reason |", "|---|---|---|"]
+            lines += [
+                f"| {one.model_type} | {one.status} | {_cell(one.reason)} |" for one in others
+            ]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "/").split(" You can install")[0].split(" Please note")[0][:220]
+
+
 if __name__ == "__main__":
     warnings.filterwarnings("ignore")
-    everything(sys.argv[1:])
+    transformers.logging.set_verbosity_error()
+    found = everything(sys.argv[1:])
+    if len(sys.argv) == 1:
+        DOCUMENT.parent.mkdir(exist_ok=True)
+        DOCUMENT.write_text(report(found))

@@ -14,7 +14,9 @@ import attnviz as av
 from attnviz.errors import Cancelled, ModelError
 from attnviz.models import LoadedModel
 from attnviz.models.check import CheckResult
-from tests.models.tiny import TEXT, llama
+from attnviz.models.interface import running
+from tests.models.mixers.families import FAMILIES
+from tests.models.tiny import TEXT, build, llama
 
 
 class Stopped(BaseException):
@@ -91,6 +93,48 @@ def test_ten_threads_get_what_one_at_a_time_gets() -> None:
                 np.testing.assert_array_equal(one.weights(layer, head), other.weights(layer, head))
         np.testing.assert_array_equal(one.overview(), other.overview())
     assert model.model.config._attn_implementation == "sdpa"
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_ten_threads_with_backends_and_stopped_runs_among_them(hybrid: bool) -> None:
+    """Different texts, some stopped part way as Streamlit stops them, others asking for a backend
+    under the lock, in between: the same bits as one at a time."""
+    model = build(FAMILIES["qwen3_next"]()) if hybrid else llama()
+    texts = [" ".join(TEXT.split()[: 3 + n]) for n in range(10)]
+    alone = [av.capture(model, text) for text in texts]
+    before = state(model)
+    starting = threading.Barrier(10)
+
+    def visit(number: int) -> Any:
+        starting.wait(20)
+        at, seen = number % 3, []
+
+        def stop(fraction: float, text: str) -> None:
+            seen.append(text)
+            if len([text for text in seen if "Waiting" not in text]) > at:
+                raise Stopped
+
+        with pytest.raises(Stopped):
+            av.capture(model, texts[number - 1], progress=stop)
+        if number % 3 == 0:  # a reader who looks at the model's own attentions
+            ids = torch.tensor([alone[number].token_ids])
+            with model.lock, running(model.model, "eager"):
+                assert model.model(ids, output_attentions=True, use_cache=False).attentions
+        return av.capture(model, texts[number])
+
+    with ThreadPoolExecutor(10) as pool:
+        together = list(pool.map(visit, range(10)))
+    for one, other in zip(alone, together, strict=True):
+        assert one.token_ids == other.token_ids
+        for layer in one.layers:
+            for head in range(layer.n_heads):
+                maps = [each.weights(layer.index, head, kind=layer.kind) for each in (one, other)]
+                np.testing.assert_array_equal(*maps)
+        np.testing.assert_array_equal(one.overview(), other.overview())
+        np.testing.assert_array_equal(one.probabilities, other.probabilities)
+    assert state(model) == before
+    assert model.lock.acquire(timeout=1)
+    model.lock.release()
 
 
 def test_a_plain_run_beside_a_capture_gets_its_own_result() -> None:

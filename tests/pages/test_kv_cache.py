@@ -9,7 +9,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import kv_cache as kv
-from attnviz.kv_cache.words import readable
 from attnviz.ui.page import CAUTIONS
 
 ROOT = Path(__file__).parents[2]
@@ -30,8 +29,25 @@ def texts(at: AppTest) -> str:
     return "\n".join(element.value for element in [*at.text, *at.markdown, *at.code])
 
 
-def metrics(at: AppTest) -> list[str]:
-    return [metric.value for metric in at.metric]
+def numbers(at: AppTest) -> list[str]:
+    """Total, fixed and per token, as the unfolded numbers say them."""
+    return [code.value.rsplit("\n= ", 1)[1] for code in at.code[:3]]
+
+
+def sliders(at: AppTest) -> dict[str, dict]:
+    """What the calculator's sliders were sent."""
+    return {each["key"]: each for each in sent(at)["sliders"]}
+
+
+def sent(at: AppTest) -> dict:
+    return json.loads(at.get("bidi_component")[0].proto.json)
+
+
+def let_go(at: AppTest, **values: int) -> AppTest:
+    """As a slider does when it is let go: the page runs with its value."""
+    for key, value in values.items():
+        at.session_state[key] = value
+    return at.run()
 
 
 def charts(at: AppTest) -> list[dict]:
@@ -41,10 +57,11 @@ def charts(at: AppTest) -> list[dict]:
 def test_one_question_and_its_answer():
     at = open_page()
     assert [title.value for title in at.title] == ["How much memory does the cache take?"]
-    assert metrics(at) == ["1.00 GiB", "0 bytes", "128 KiB"]
-    assert at.metric[0].delta == "1,073,741,824 bytes"
+    assert numbers(at) == ["1073741824", "0", "131072"]
+    assert sent(at)["settings"]["accounting"] == "theory"
+    assert sent(at)["groups"] == [{"kind": "full", "count": 32, "heads": 8, "dk": 128, "dv": 128}]
     assert "Accounting: **theory**" in texts(at)
-    assert "1 * (32 * 8 * (128 + 128) * 8192 * 2)\n= 1073741824 bytes" in texts(at)
+    assert "1 * (32 * 8 * (128 + 128) * 8192 * 2)\n= 1073741824" in texts(at)
 
 
 def test_its_cautions():
@@ -59,7 +76,8 @@ def test_presets(slug: str):
     at = open_page(preset=slug, context=32768)
     z = kv.size(kv.preset(slug), 32768, encoder_length=512)
     parts = (z.total_bytes, z.fixed_bytes, z.bytes_per_token)
-    assert metrics(at) == [readable(part) for part in parts]
+    assert numbers(at) == [str(part) for part in parts]
+    assert len(sent(at)["order"]) == z.spec.n_layers
 
 
 def test_where_a_preset_comes_from():
@@ -75,35 +93,42 @@ def test_a_context_beyond_the_models_own_is_said():
 
 def test_gqa_by_its_groups():
     at = open_page(design="GQA")
-    groups = at.select_slider(key="kv")
-    assert groups.label == "KV heads (groups)"
-    assert groups.options == ["1", "2", "4", "8", "16", "32"]
-    groups.set_value(2).run()
-    assert at.metric[0].delta == f"{32 * 2 * 2 * 128 * 8192 * 2:,} bytes"
+    groups = sliders(at)["kv"]
+    assert groups["label"] == "KV heads (groups)"
+    assert groups["values"] == [1, 2, 4, 8, 16, 32]
+    assert numbers(let_go(at, kv=2))[0] == str(32 * 2 * 2 * 128 * 8192 * 2)
+    assert at.query_params["kv"] in ("2", ["2"])
+
+
+def test_windows_among_full_layers():
+    at = open_page(design="GQA", ratio=5, window=512, layers=12)
+    a_token = 8 * 2 * 128 * 2
+    assert numbers(at) == [str(a_token * n) for n in (10 * 512 + 2 * 8192, 10 * 512, 2)]
+    assert sent(at)["shape"] == {"layers": 12, "heads": 32, "width": 128, "latent": False}
 
 
 def test_mla_by_its_latent_and_rope():
     at = open_page(design="MLA")
-    at.select_slider(key="latent").set_value(256)
-    at.select_slider(key="rope").set_value(32).run()
-    assert at.metric[0].delta == f"{32 * 288 * 8192 * 2:,} bytes"
+    assert numbers(let_go(at, latent=256, rope=32))[0] == str(32 * 288 * 8192 * 2)
     assert "As large as GQA with **1.125** groups" in texts(at)
+    let_go(at, ratio=3)
+    assert numbers(at)[1] == str(24 * 32 * 128 * 128 * 4)
 
 
 def test_other_settings():
     at = open_page(design="GQA", batch=4, dtype="int4", layers=2, heads=16, head_dim=64, kv=4)
-    assert at.metric[0].delta == f"{4 * 2 * 4 * 128 * 8192 // 2:,} bytes"
+    assert numbers(at)[0] == str(4 * 2 * 4 * 128 * 8192 // 2)
     at = open_page(preset="kimi-k3", state="bfloat16")
-    assert at.metric[1].delta == f"{434_110_464 // 2 + 15_261_696:,} bytes"
+    assert numbers(at)[1] == str(434_110_464 // 2 + 15_261_696)
     at = open_page(preset="t5-small", encoder=100, context=32)
     z = kv.size(kv.preset("t5-small"), 32, encoder_length=100)
-    assert at.metric[0].delta == f"{z.total_bytes:,} bytes"
+    assert numbers(at)[0] == str(z.total_bytes)
 
 
 def test_what_fits():
     shown = texts(open_page(preset="llama-3.1-8b", memory=24, weights=15))
-    assert "In 24 GiB: **73,728** tokens" in shown
-    assert "or **9** such sequences" in shown
+    assert "In 24 GiB beside 15 GiB of weights: **73,728** tokens" in shown
+    assert "or **9** sequences of 8,192" in shown
     assert "**no limit** tokens" in texts(open_page(preset="mistral-7b-v0.1"))
 
 
@@ -111,12 +136,12 @@ def test_groups_that_do_not_divide_lose_nothing():
     at = open_page(design="GQA", kv=8, context=5000, dtype="int8")
     at.number_input(key="heads").set_value(12).run()
     assert not at.exception
-    assert not at.metric
+    assert not at.get("bidi_component")
     assert "8 KV heads (groups) do not share 12 query heads evenly" in texts(at)
     assert at.select_slider(key="kv").value == 8
     assert at.select_slider(key="context").value == 5000
     at.select_slider(key="kv").set_value(4).run()
-    assert at.metric[0].delta == f"{32 * 4 * 256 * 5000:,} bytes"
+    assert numbers(at)[0] == str(32 * 4 * 256 * 5000)
 
 
 def test_a_negative_context_loses_nothing():
@@ -127,7 +152,7 @@ def test_a_negative_context_loses_nothing():
     assert at.selectbox(key="preset").value == "gemma-3-1b"
     at.number_input(key="_exact").set_value(777).run()
     z = kv.size(kv.preset("gemma-3-1b"), 777, dtype="int8")
-    assert at.metric[0].delta == f"{z.total_bytes:,} bytes"
+    assert numbers(at)[0] == str(z.total_bytes)
 
 
 @pytest.mark.parametrize("context", [10**12, 10**15])
@@ -135,8 +160,8 @@ def test_a_very_long_context_is_kept(context: int):
     at = open_page()
     at.number_input(key="_exact").set_value(context).run()
     assert not at.exception
-    assert at.select_slider(key="context").value == context
-    assert at.metric[0].delta == f"{131_072 * context:,} bytes"
+    assert sliders(at)["context"]["value"] == context
+    assert numbers(at)[0] == str(131_072 * context)
 
 
 def test_a_context_beyond_any_machine_is_refused_in_words():
@@ -157,9 +182,9 @@ def test_more_bytes_than_64_bits_count(query: dict):
     at = open_page(tab="compare", **HUGE, **query)
     a_token = 32 * 2 * 10**12 * 2 - 64 * 2 if query else 131_072
     exact = f"{65_536 * 999_999_999_999 * a_token:,}"
-    assert at.metric[0].delta == f"{exact} bytes"
     assert at.dataframe[0].value["total_bytes"][0] == exact
-    assert len(charts(at)) == 2
+    assert at.dataframe[0].value["total_bytes"][0] == exact
+    assert len(charts(at)) == 1
 
 
 @pytest.mark.parametrize(
@@ -173,23 +198,25 @@ def test_more_bytes_than_64_bits_count(query: dict):
 )
 def test_hostile_links_show_the_defaults(query: dict):
     at = open_page(**query)
-    assert metrics(at) == ["1.00 GiB", "0 bytes", "128 KiB"]
+    assert numbers(at) == ["1073741824", "0", "131072"]
 
 
 def test_an_encoder_keeps_nothing():
     at = open_page(preset="all-minilm-l6-v2")
-    assert metrics(at)[0] == "0 bytes"
+    assert numbers(at) == ["0", "0", "0"]
     assert "it keeps no cache" in texts(at)
-    assert len(charts(at)) == 1
 
 
 def test_charts_are_described():
-    at = open_page(preset="kimi-k3")
-    assert len(charts(at)) == 2
-    assert all(spec["title"] for spec in charts(at))
-    alternatives = [chart.proto.alt for chart in at.get("vega_lite_chart")]
-    assert "Kimi K3" in alternatives[0]
-    assert "93 layers" in alternatives[1]
+    at = open_page(preset="kimi-k3", tab="compare", with1="llama-3-8b", with2="deepseek-v3")
+    chart = at.get("vega_lite_chart")[0].proto
+    assert chart.alt == (
+        "Cache of Kimi K3 (2.8T) against context, beside Llama-3-8B, DeepSeek-V3 / R1 (671B)."
+    )
+    assert "Kimi K3 (2.8T) and Llama-3-8B change places at 4,3" in texts(at)
+    at = open_page(tab="plane")
+    assert "(512 + 64) / (2 * 128) = 2.25 groups" in texts(at)
+    assert len(charts(at)) == 1
 
 
 def test_the_table_and_its_files():
@@ -198,3 +225,55 @@ def test_the_table_and_its_files():
     table = at.dataframe[0].value
     assert table["design"].tolist() == ["Kimi K3 (2.8T)", "MHA", "GQA-8", "MQA", "MLA 512+64"]
     assert {button.proto.label for button in at.get("download_button")} == {"CSV", "JSON"}
+
+
+def test_the_other_accountings():
+    at = open_page(preset="mistral-7b-v0.1", accounting="transformers")
+    assert numbers(at)[0] == "536739840"
+    assert at.code[3].value.endswith("= 1073741824")  # held, right after the prompt
+    assert "A sliding layer keeps W − 1 tokens" in texts(at)
+    at = open_page(preset="qwen3-30b-a3b", accounting="engine", tp=8)
+    assert numbers(at)[2] == "24576"
+    assert "a server's log shows other numbers" in texts(at)
+    at = open_page(preset="llama-2-70b", accounting="engine", tp=3)
+    assert "cannot be laid out on 3 GPUs" in texts(at)
+    assert at.number_input(key="tp").value == 3
+
+
+def test_a_pasted_config():
+    config = {"model_type": "gemma3_text", "num_hidden_layers": 6, "num_attention_heads": 4}
+    config |= {"num_key_value_heads": 1, "head_dim": 256, "sliding_window": 512}
+    at = open_page(design="Config", config=json.dumps(config))
+    assert numbers(at)[2] == "1024"
+    for wrong, sentence in (
+        ("{", "This is not JSON"),
+        ('{"model_type": "marvin"}', "'marvin' is not known here"),
+        ('{"model_type": "llama"}', "needs num_hidden_layers"),
+    ):
+        at.text_area(key="config").set_value(wrong).run()
+        assert not at.exception
+        assert sentence in texts(at)
+        assert at.text_area(key="config").value == wrong
+    at.text_area(key="config").set_value(json.dumps(config)).run()
+    assert numbers(at)[2] == "1024"
+
+
+def test_a_cache_really_allocated():
+    at = open_page(preset="gpt-2-small", context=64, tab="measure", allocate="true")
+    assert "predicted **2,359,296**, measured **2,359,296**: equal." in texts(at)
+
+
+def test_where_the_percentage_is_from():
+    at = open_page(tab="reduction")
+    assert at.metric[0].value == "93.3%"
+    at.selectbox(key="v2").set_value("float16").run()
+    assert at.metric[0].value == "82.2%"
+    at.selectbox(key="base").set_value(list(kv.BASELINES)[1]).run()
+    assert at.metric[0].value == "97.8%"
+
+
+def test_the_speed_of_light():
+    at = open_page(preset="llama-2-70b", context=4096, tab="bound", read=130)
+    seconds = (130 * 2**30 + 1_342_177_280) / 3.35e12
+    assert at.metric[0].value == f"{1 / seconds:,.1f}"
+    assert "Limited by **memory**" in texts(at)

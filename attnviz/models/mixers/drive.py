@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 import torch
@@ -66,10 +67,11 @@ class Drive:
         kept = (getattr(self, field.name) for field in fields(self))
         return tuple(each for each in kept if isinstance(each, Tensor))
 
-    def to(self, device: torch.device | str) -> Drive:
-        moved = {
-            field.name: value.to(device)
+    def mapped(self, change: Callable[[Tensor], Tensor]) -> Drive:
+        """The same with every tensor put through a function: moved, or kept in a file."""
+        changed = {
+            field.name: change(value)
             for field in fields(self)
             if isinstance(value := getattr(self, field.name), Tensor)
         }
-        return replace(self, **moved)
+        return replace(self, **changed)

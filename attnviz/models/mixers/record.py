@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -77,9 +77,6 @@ class MixerRecord:
             places=places,
             state_norm=norms[0],
         )
-
-    def to(self, device: torch.device | str) -> MixerRecord:
-        return replace(self, drives=tuple(drive.to(device) for drive in self.drives))
 
     def _of(self, heads: slice) -> Iterator[tuple[Drive, slice]]:
         """Each drive that has any of these heads, and its own numbers for them."""

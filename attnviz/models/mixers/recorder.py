@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -38,12 +38,20 @@ class Heard:
 
 
 class MixerRecorder:
-    """Listens to a run. Layers that cannot be read are in `refused`, with the reason."""
+    """Listens to a run. Layers that cannot be read are in `refused`, with the reason.
 
-    def __init__(self, model: nn.Module) -> None:
+    advance is called after each layer, and may raise to stop the run; keep decides whether a
+    tensor stays in memory (spill.Spill).
+    """
+
+    def __init__(
+        self, model: nn.Module, advance: Callable[[], None], keep: Callable[[Tensor], Tensor]
+    ) -> None:
         self.calls: list[Heard] = []
         self.refused: dict[int, str] = {}
         self._model = model
+        self._advance = advance
+        self._keep = keep
         self._now: list[tuple[int, str]] = []  # the layers being run, innermost last
         self._mixers = {
             module: number
@@ -87,7 +95,7 @@ class MixerRecorder:
                 return
             kind = "linear" if drive.erases else "state_space"
             check = _check(drive, factor, output_of(name, result))
-        self.calls.append(Heard(number, mixer, kind, drive.to("cpu"), check))
+        self._add(Heard(number, mixer, kind, drive, check))
 
     def records(self) -> dict[int, MixerRecord]:
         """By layer; a layer that calls its kernel for some heads at a time has them all."""
@@ -116,6 +124,7 @@ class MixerRecorder:
         def leave(*_: Any) -> None:
             if LISTENER.get() is self and self._now:
                 self._now.pop()
+                self._advance()
 
         yield module.register_forward_pre_hook(enter)
         yield module.register_forward_hook(leave)
@@ -146,7 +155,11 @@ class MixerRecorder:
         drive = lightning(query, key, value, layer.slope_rate)
         out = output[0].unflatten(-1, (heads, -1)).transpose(0, 1)  # (H, T, d)
         check = _check(drive, None, out)
-        self.calls.append(Heard(number, type(layer).__name__, "linear", drive.to("cpu"), check))
+        self._add(Heard(number, type(layer).__name__, "linear", drive, check))
+
+    def _add(self, call: Heard) -> None:
+        kept = call.drive.mapped(lambda tensor: self._keep(tensor.cpu()))
+        self.calls.append(replace(call, drive=kept))
 
 
 def _check(drive: Drive, factor: Tensor | None, output: Tensor) -> LayerCheck:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from attnviz.errors import ModelError
 from attnviz.models.own_code.bands import banded
-from attnviz.models.own_code.blocks import block_sparse, neighbours
+from attnviz.models.own_code.blocks import block_sparse, neighbours, short_only
 from attnviz.models.own_code.global_local import global_local
 from attnviz.models.own_code.returned import Found, returned
 from attnviz.models.own_code.windows import windowed
@@ -22,10 +23,29 @@ FAMILIES: dict[str, Callable[..., list[Found]]] = {
     "led": banded,
     "longformer": banded,
     "longt5": neighbours,
+    "nystromformer": short_only,
     "pegasus_x": global_local,
     "swin": windowed,
     "swinv2": windowed,
 }
+
+
+REASONS = {
+    "mobilevitv2": "it weighs patches for one context vector, so no query has a row of its own",
+    "mra": "it approximates its weights at several resolutions inside a kernel of its own",
+    "reformer": "it sorts tokens into buckets by hashes, and its maps are of buckets, not of texts",
+    "rwkv": "it decays a state by channel in a kernel of its own, which is not known here",
+    "swiftformer": "it weighs patches for one query vector, so no query has a row of its own",
+    "yoso": "it samples its weights by hashes and never has them",
+}
+"""Why nothing that a model of this type computes is a map of queries by keys."""
+
+
+def require_maps(model: Any) -> None:
+    """ModelError, a sentence, for a kind of model that has no map of queries by keys."""
+    reason = REASONS.get(model.config.model_type)
+    if reason is not None:
+        raise ModelError(f"{model.title} has no map to show: {reason}; choose another model.")
 
 
 def found_maps(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Found]:

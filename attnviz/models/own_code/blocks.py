@@ -9,6 +9,7 @@ attentions that the library returns keep only one of them (their rows sum to les
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -46,6 +47,28 @@ def neighbours(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Foun
             maps[:, rows[:, None], keys[real][None]] = part[:, :, real]
         found.append(Found(raw.group, index, maps, _near(length, side)))
     return found
+
+
+def short_only(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Found]:
+    """Nyströmformer: its plain softmax of a text as long as its landmarks.
+
+    Of another length it multiplies three softmaxes (Xiong et al. 2021, arXiv:2102.03902), whose
+    product may be negative and has rows that do not sum to 1.
+    """
+    found = [Found(raw.group, raw.index or 0, maps) for raw, maps in _whole(heard, prepared.length)]
+    if not found:
+        raise ModelError(
+            f"{model.title} approximates its weights from landmarks at this length, so it has no "
+            "map of weights; choose another model."
+        )
+    return found
+
+
+def _whole(heard: Any, length: int) -> Iterator[tuple[Any, Tensor]]:
+    for raw in heard.raw:
+        maps = direct(raw.weights)
+        if maps is not None and maps.shape[1:] == (length, length):
+            yield raw, maps
 
 
 def _near(length: int, side: int) -> Tensor:

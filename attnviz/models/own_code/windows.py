@@ -38,6 +38,7 @@ def windowed(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Found]
         shift = int(shift[0] if isinstance(shift, (tuple, list)) else shift)
         places = window_places(rows, columns, side, shift)
         maps, allowed = placed(raw.weights, places, rows * columns)
+        allowed &= apart(rows, columns, shift)
         axis = patches(rows, columns)
         found.append(Found(f"stage {stage + 1}", index, maps, allowed, (axis, axis)))
     return found
@@ -53,6 +54,14 @@ def window_places(
     places = places.roll((-shift, -shift), (0, 1))
     cut = places.view(tall // side, side, wide // side, side).transpose(1, 2)
     return cut.reshape(-1, side * side)
+
+
+def apart(rows: int, columns: int, shift: int) -> Bool[Tensor, "1 queries keys"]:
+    """False for pairs that only the shift has brought together: one side of it came around."""
+    row = torch.arange(rows)[:, None].expand(rows, columns).reshape(-1) < shift
+    column = torch.arange(columns).expand(rows, columns).reshape(-1) < shift
+    same = (row[:, None] == row[None]) & (column[:, None] == column[None])
+    return same[None]
 
 
 def placed(

@@ -55,6 +55,14 @@ export function drawCurve(svg, designs, s, { free, farthest, width }) {
     parts.push(shape("path", { d, class: name, ...(i ? { "stroke-dasharray": DASHES[(i - 1) % 5] } : {}) }));
   });
   parts.push(...names(lines, x, y, designs[0].name));
+  for (const other of designs.slice(1)) {
+    const at = crossing(designs[0].groups, other.groups, s, lengths[steps]);
+    if (at === null || at < 2 ** FIRST) continue;
+    const bytes = Number(sizeOf(designs[0].groups, { ...s, length: at }).total);
+    const mark = shape("circle", { cx: x(at), cy: y(bytes), r: 4.5, class: "crossing" });
+    mark.append(shape("title", {}, `${designs[0].name} and ${other.name} change places at ${at.toLocaleString("en-US")} tokens`));
+    parts.push(mark);
+  }
   const here = Number(sizeOf(designs[0].groups, s).total);
   if (here && s.length >= 2 ** FIRST) {
     parts.push(shape("line", { x1: x(s.length), x2: x(s.length), y1: TOP, y2: HEIGHT - BOTTOM, class: "here" }));
@@ -62,6 +70,31 @@ export function drawCurve(svg, designs, s, { free, farthest, width }) {
   }
   svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
   svg.replaceChildren(...parts);
+}
+
+/**
+ * The fewest tokens at which the design that was larger at one token no longer is; null: it always
+ * is, up to `end`. As kv_cache.crossing.
+ *
+ * @param {import("./types.js").Group[]} one
+ * @param {import("./types.js").Group[]} other
+ * @param {Settings} s
+ * @param {number} end
+ */
+export function crossing(one, other, s, end) {
+  const ahead = (/** @type {number} */ length) => {
+    const [a, b] = [one, other].map((groups) => sizeOf(groups, { ...s, length }).total);
+    return a > b ? 1 : a < b ? -1 : 0;
+  };
+  const start = ahead(1);
+  if (!start || ahead(end) === start) return null;
+  let [low, high] = [1, end];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (ahead(middle) === start) low = middle;
+    else high = middle;
+  }
+  return high;
 }
 
 /**

@@ -1,0 +1,141 @@
+"""Sweeps and single changes as jobs for the board: they name their model and never hold one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from attnviz.errors import AttnvizError
+from attnviz.interventions.edits import Edit, Knockout
+
+if TYPE_CHECKING:
+    from attnviz.interventions.attribution import HeadLogits
+    from attnviz.interventions.running import Intervention
+    from attnviz.interventions.sweeping import Sweep
+    from attnviz.models.progress import Progress
+
+SWEEP_TOKENS = 256
+"""The longest text that is swept on a page: each head costs a pass over it."""
+MOST_HEADS = 64
+
+
+@dataclass(frozen=True)
+class SweepJob:
+    """Remove every head of a model in turn, and follow one next token."""
+
+    model: str
+    text: str
+    word: str = ""  # what is followed; empty: the likeliest next token
+
+    def run(self, progress: Progress) -> Sweep:
+        from attnviz.interventions.sweeping import sweep
+        from attnviz.models.progress import part
+
+        model = _model(self.model, progress)
+        _require_short(model, self.text)
+        token = _first_token(model, self.text, self.word) if self.word else None
+        return sweep(model, self.text, token_id=token, progress=part(progress, 0.3, 1.0))
+
+
+@dataclass(frozen=True)
+class ChangeJob:
+    """One text as it is and with edits."""
+
+    model: str
+    text: str
+    edits: tuple[Edit, ...]
+
+    def run(self, progress: Progress) -> Intervention:
+        from attnviz.interventions.running import intervene
+        from attnviz.models.progress import part
+
+        model = _model(self.model, progress)
+        return intervene(model, self.text, self.edits, progress=part(progress, 0.5, 1.0))
+
+
+@dataclass(frozen=True)
+class LogitJob:
+    """What each head writes straight into the logit of one next token."""
+
+    model: str
+    text: str
+    word: str = ""
+
+    def run(self, progress: Progress) -> HeadLogits:
+        from attnviz.interventions.attribution import head_logits
+
+        model = _model(self.model, progress)
+        return head_logits(
+            model, self.text, _first_token(model, self.text, self.word) if self.word else None
+        )
+
+
+@dataclass(frozen=True)
+class ProbeJob:
+    """A repeated random sequence, and what each head does with the repetition."""
+
+    model: str
+    length: int = 32
+    seed: int = 0
+
+    def run(self, progress: Progress) -> Any:
+        """A DataFrame: layer, head, duplicate, induction (metrics.patterns)."""
+        from attnviz.metrics.patterns import pattern_scores, repeated_random
+        from attnviz.models import capture
+        from attnviz.models.progress import part
+
+        model = _model(self.model, progress)
+        ids = repeated_random(model, self.length, self.seed)
+        inputs = {"input_ids": ids[None].to(model.device)}
+        return pattern_scores(capture(model, inputs=inputs, progress=part(progress, 0.5, 1.0)))
+
+
+def parse_heads(words: str, by: str = "zero") -> tuple[Knockout, ...]:
+    """ "17.3, 16.0" as two knock-outs: layer.head, separated by commas or spaces."""
+    parts = [part for part in re.split(r"[,;\s]+", words.strip()) if part]
+    if len(parts) > MOST_HEADS:
+        raise AttnvizError(f"At most {MOST_HEADS} heads are removed at once, not {len(parts)}.")
+    found = []
+    for part in parts:
+        match = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", part)
+        if match is None:
+            raise AttnvizError(
+                f"Heads are written layer.head, as in 17.3, separated by commas; {part[:40]!r} is "
+                "not one."
+            )
+        found.append(Knockout(int(match[1]), int(match[2]), by))
+    return tuple(dict.fromkeys(found))
+
+
+def _model(name: str, progress: Progress) -> Any:
+    progress(0.02, "Loading the libraries (once)")
+    from attnviz.models import get_model
+    from attnviz.models.loading import check_visitor_model
+    from attnviz.models.progress import part
+
+    check_visitor_model(name)
+    return get_model(name, progress=part(progress, 0.05, 0.3))
+
+
+def _require_short(model: Any, text: str) -> None:
+    from attnviz.models.texts import tokenise
+
+    length = len(tokenise(model, text).axis)
+    if length > SWEEP_TOKENS:
+        raise AttnvizError(
+            f"A sweep reads the text once a head, so it takes at most {SWEEP_TOKENS} tokens here; "
+            f"this text has {length:,}. Shorten it, or remove chosen heads below."
+        )
+
+
+def _first_token(model: Any, text: str, word: str) -> int:
+    """The token with which a text goes on when this word follows it."""
+    whole = model.tokenizer(text + word)["input_ids"]
+    start = model.tokenizer(text)["input_ids"]
+    if whole[: len(start)] == start and len(whole) > len(start):
+        return whole[len(start)]
+    raise AttnvizError(
+        f"{word!r} joins the last word of the text into other tokens; begin it with a space, or "
+        "end the text where a token ends."
+    )

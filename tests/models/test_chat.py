@@ -1,0 +1,89 @@
+"""Conversations: the model's own template, one beginning, and who says each token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import attnviz as av
+from attnviz.errors import AttnvizError
+from tests.models.tiny import llama
+
+TEMPLATE = (
+    "{{ '<s> ' }}{% if messages[0].role != 'system' %}{{ '<system> off </end> ' }}{% endif %}"
+    "{% for m in messages %}{{ '<' + m.role + '> ' + m.content + ' </end> ' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<assistant> ' }}{% endif %}"
+)
+MARKS = ["<s>", "<system>", "<user>", "<assistant>", "</end>"]
+ASKED = [{"role": "user", "content": "the cat sat"}]
+
+
+def model() -> Any:
+    loaded = llama()
+    loaded.tokenizer.add_special_tokens({"additional_special_tokens": MARKS, "bos_token": "<s>"})
+    loaded.tokenizer.chat_template = TEMPLATE
+    loaded.model.resize_token_embeddings(len(loaded.tokenizer))
+    return loaded
+
+
+def said(capture: Any) -> list[tuple[str, str]]:
+    return list(zip(capture.roles, (t.strip("·") for t in capture.tokens), strict=True))
+
+
+def test_who_says_each_token() -> None:
+    capture = av.capture(model(), messages=ASKED)
+    assert said(capture) == [
+        ("template", "<s>"),
+        ("template", "<system>"),
+        ("template", "off"),
+        ("template", "</end>"),
+        ("user", "<user>"),
+        ("user", "the"),
+        ("user", "cat"),
+        ("user", "sat"),
+        ("user", "</end>"),
+        ("assistant", "<assistant>"),
+    ]
+    assert capture.tokens.count("<s>") == 1
+
+
+def test_an_answer_that_is_there_is_not_asked_for() -> None:
+    turns = [
+        {"role": "system", "content": "off"},
+        *ASKED,
+        {"role": "assistant", "content": "it ran"},
+    ]
+    capture = av.capture(model(), messages=turns)
+    roles = list(dict.fromkeys(capture.roles))
+    assert roles == ["system", "user", "assistant"]
+    assert said(capture)[-3:] == [
+        ("assistant", "it"),
+        ("assistant", "ran"),
+        ("assistant", "</end>"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("messages", "words"),
+    [
+        ([], "one message at least"),
+        ([{"role": "user"}], "has a role"),
+        ([{"role": "user", "content": 3}], "has a role"),
+    ],
+)
+def test_messages_that_are_none(messages: Any, words: str) -> None:
+    with pytest.raises(AttnvizError, match=words):
+        av.capture(model(), messages=messages)
+
+
+def test_a_template_that_refuses_is_quoted() -> None:
+    loaded = model()
+    loaded.tokenizer.chat_template = "{{ raise_exception('roles must alternate') }}"
+    with pytest.raises(AttnvizError, match="roles must alternate"):
+        av.capture(loaded, messages=ASKED)
+
+
+def test_a_model_without_a_template_reads_no_messages() -> None:
+    with pytest.raises(AttnvizError, match="no chat template"):
+        av.capture(llama(), messages=ASKED)
