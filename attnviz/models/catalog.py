@@ -88,6 +88,14 @@ _ENTRIES = (
         "finds what followed last time, and builds on one that looks at the previous token. The "
         "other heads were made to rest.",
     ),
+    Entry(
+        name="date-translator",
+        title="Date translator",
+        kind="encoder_decoder",
+        size="2 layers that read and 1 that writes, 4 heads each",
+        provenance="Trained here (a teaching model) to write dates as people say them in ISO form, "
+        "letter by letter; its cross-attention was held to the field that is being written.",
+    ),
 )
 
 

@@ -15,7 +15,7 @@ from attnviz.errors import AttnvizError, ModelError, TooLargeError
 from attnviz.models import memory
 from attnviz.models.checkpoint import Checkpoint
 from attnviz.models.library import alone
-from attnviz.models.loaded import LoadedModel, from_transformers, is_decoder
+from attnviz.models.loaded import LoadedModel, from_transformers, is_decoder, kind_of
 from attnviz.models.progress import Progress
 from attnviz.models.quiet import quiet
 
@@ -50,12 +50,10 @@ def read_folder(
         placing["device_map"] = "auto" if spread else {"": str(place)}
     report(0.1, f"Loading {title}")
     with _in_words(title):
-        from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoTokenizer
+        from transformers import AutoConfig, AutoImageProcessor, AutoTokenizer
 
         config = AutoConfig.from_pretrained(checkpoint.folder, **LOCAL)
-        decodes = is_decoder(config, next(iter(config.architectures or []), ""))
-        factory: Any = AutoModelForCausalLM if decodes else AutoModel
-        model, info = factory.from_pretrained(
+        model, info = _factory(config).from_pretrained(
             checkpoint.folder,
             config=config,
             dtype=chosen,
@@ -64,18 +62,45 @@ def read_folder(
             **placing,
             **LOCAL,
         )
-        tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, **LOCAL)
-        # The first call lifts a truncation that came with it; two at once would collide there.
-        tokenizer("a")
+        tokenizer = processor = None
+        if kind_of(model) == "vision":
+            if (checkpoint.folder / "preprocessor_config.json").is_file():
+                processor = AutoImageProcessor.from_pretrained(checkpoint.folder, **LOCAL)
+        else:
+            tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, **LOCAL)
+            # The first call lifts a truncation that came with it; two at once would collide there.
+            tokenizer("a")
         notes = (*checkpoint.notes, *_require_whole(title, info))
         if checkpoint.quantised:
             notes += (QUANTISED.format(checkpoint.quantised),)
         if not placing:
             report(0.9, f"Moving {title} to {place}")
             model = model.to(place)
-        loaded = from_transformers(model.eval(), tokenizer, name=name, title=title)
+        loaded = from_transformers(
+            model.eval(), tokenizer, processor=processor, name=name, title=title
+        )
     report(1.0, f"{title} is loaded")
     return replace(loaded, notes=notes)
+
+
+def _factory(config: Any) -> Any:
+    """The Auto class that builds all of this model that attention and its output need."""
+    from transformers import (
+        AutoModel,
+        AutoModelForCausalLM,
+        AutoModelForObjectDetection,
+        AutoModelForSeq2SeqLM,
+    )
+    from transformers.models.auto import modeling_auto
+
+    architecture = next(iter(config.architectures or []), "")
+    if is_decoder(config, architecture):
+        return AutoModelForCausalLM
+    if architecture in modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES.values():
+        return AutoModelForSeq2SeqLM
+    if architecture in modeling_auto.MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES.values():
+        return AutoModelForObjectDetection
+    return AutoModel
 
 
 def read_gguf(
