@@ -23,6 +23,7 @@ STORED = {"F16": torch.float16, "BF16": torch.bfloat16}
 LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 REPLACEABLE = ("pooler", "lm_head", "cls.", "classifier")
 """Weights that attention does not depend on; a checkpoint may lack them."""
+SEEING = ("ForImageClassification", "ForObjectDetection")
 QUANTISED = "The weights are quantised ({}): what is shown is that model's attention."
 
 
@@ -50,12 +51,10 @@ def read_folder(
         placing["device_map"] = "auto" if spread else {"": str(place)}
     report(0.1, f"Loading {title}")
     with _in_words(title):
-        from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoTokenizer
+        from transformers import AutoConfig, AutoTokenizer
 
         config = AutoConfig.from_pretrained(checkpoint.folder, **LOCAL)
-        decodes = is_decoder(config, next(iter(config.architectures or []), ""))
-        factory: Any = AutoModelForCausalLM if decodes else AutoModel
-        model, info = factory.from_pretrained(
+        model, info = factory_of(config).from_pretrained(
             checkpoint.folder,
             config=config,
             dtype=chosen,
@@ -64,18 +63,48 @@ def read_folder(
             **placing,
             **LOCAL,
         )
-        tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, **LOCAL)
-        # The first call lifts a truncation that came with it; two at once would collide there.
-        tokenizer("a")
+        tokenizer = None
+        if model.main_input_name != "pixel_values":
+            tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, **LOCAL)
+            # The first call lifts a truncation that came with it; two at once would collide there.
+            tokenizer("a")
         notes = (*checkpoint.notes, *_require_whole(title, info))
         if checkpoint.quantised:
             notes += (QUANTISED.format(checkpoint.quantised),)
         if not placing:
             report(0.9, f"Moving {title} to {place}")
             model = model.to(place)
-        loaded = from_transformers(model.eval(), tokenizer, name=name, title=title)
+        seeing = processor_of(checkpoint.folder)
+        loaded = from_transformers(
+            model.eval(), tokenizer, processor=seeing, name=name, title=title
+        )
     report(1.0, f"{title} is loaded")
     return replace(loaded, notes=notes)
+
+
+def factory_of(config: Any) -> Any:
+    """The class that a checkpoint with this config is loaded as, by what it was trained for."""
+    import transformers as library
+
+    architecture = next(iter(config.architectures or []), "")
+    if architecture.endswith(SEEING):
+        return getattr(library, architecture)
+    if getattr(config, "is_encoder_decoder", False):
+        return library.AutoModelForSeq2SeqLM
+    decodes = is_decoder(config, architecture)
+    return library.AutoModelForCausalLM if decodes else library.AutoModel
+
+
+def processor_of(folder: Path) -> Any:
+    """The folder's image processor; None where there is none or it needs what is not installed."""
+    if not (folder / "preprocessor_config.json").is_file():
+        return None
+    from transformers import AutoImageProcessor
+
+    try:
+        return AutoImageProcessor.from_pretrained(folder, **LOCAL)
+    except (ImportError, OSError, ValueError):
+        return None  # the picture is then prepared by the model's config
 
 
 def read_gguf(

@@ -17,6 +17,7 @@ from attnviz.models.layer import Layer
 from attnviz.models.layers import LayerRecord
 from attnviz.models.library import alone
 from attnviz.models.mask_rule import MaskRule, among, rule_of
+from attnviz.models.own_code.raw import Raw, direct
 from attnviz.models.progress import Progress
 from attnviz.models.spill import Spill
 from attnviz.models.stacks import group_of, layer_number, role_of
@@ -44,17 +45,6 @@ class Call:
     turn: int  # how often this module had been called under this name before
     streamed: Streamed  # on the CPU
     check: LayerCheck
-
-
-@dataclass(frozen=True)
-class Raw:
-    """Weights of one softmax that are not queries by keys of one text: windows, bands, blocks."""
-
-    module: nn.Module
-    name: str
-    index: int | None
-    group: str
-    weights: Tensor
 
 
 class Recorder:
@@ -275,13 +265,6 @@ def _kind(module: nn.Module, rule: MaskRule, window: int | None) -> str:
     if rule.table is not None:
         return "sparse"
     return "latent" if getattr(module, "kv_lora_rank", None) else "full"
-
-
-def direct(weights: Tensor) -> Tensor | None:
-    """(heads, queries, keys) of one example; None for windows, blocks and other parts of maps."""
-    if weights.ndim == 4 and weights.shape[0] == 1:
-        return weights[0]
-    return weights if weights.ndim == 3 else None
 
 
 def _own(tensor: Tensor) -> Tensor:
