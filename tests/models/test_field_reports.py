@@ -59,9 +59,8 @@ def test_attentions_asked_of_a_fused_backend_change_nothing(asked: dict[str, boo
     assert len(maps) == len(capture.captured) == 3
     for layer in range(3):
         for head in range(4):
-            np.testing.assert_allclose(
-                capture.weights(layer, head), maps[layer][0, head], atol=1e-6
-            )
+            own = capture.weights(layer, head)
+            np.testing.assert_allclose(own, maps[layer][0, head], rtol=0, atol=1e-5)
         assert np.triu(capture.weights(layer, 0), 1).sum() == 0  # no token looks ahead
 
 
