@@ -126,16 +126,3 @@ def _same(rule: MaskRule, mask: Bool[Tensor, "#heads queries keys"]) -> bool:
         if not (bool(part.all()) if seen is None else torch.equal(seen.expand_as(part), part)):
             return False
     return True
-
-
-def among(
-    chosen: Int[Tensor, "batch queries k"], mask: Tensor | None, n_queries: int, n_keys: int
-) -> Bool[Tensor, "batch heads queries keys"]:
-    """The mask of a layer whose queries choose their keys (DeepSeek's sparse attention)."""
-    allowed = torch.zeros(len(chosen), n_queries, n_keys, dtype=torch.bool, device=chosen.device)
-    allowed = allowed.scatter(-1, chosen.long(), True)[:, None]
-    if mask is None:
-        return allowed & torch.ones_like(allowed).tril(n_keys - n_queries)
-    if mask.dtype != torch.bool:
-        mask = mask > torch.finfo(mask.dtype).min / 2
-    return allowed & mask
