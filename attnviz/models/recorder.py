@@ -164,18 +164,12 @@ class Recorder:
         check = check_layer(streamed.record, value[0], output[0].transpose(0, 1), mask)
         done = replace(
             streamed,
-            record=self._spilled(streamed.record),
+            record=self.spill.record(streamed.record),
             overview=streamed.overview.cpu(),
             output=None,
         )
         self._add(Call(module, layer_number(name), group, role_of(name), turn, done, check))
         return output
-
-    def _spilled(self, record: LayerRecord) -> LayerRecord:
-        """The record on the CPU, what is long of it in memory or in a file."""
-        own = record.to("cpu")
-        keep = self.spill.keep
-        return replace(own, queries=keep(own.queries), keys=keep(own.keys))
 
     def _place(self, module: nn.Module) -> tuple[str, int]:
         """(the name under which this module is called now, its earlier calls by that name)."""

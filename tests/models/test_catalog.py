@@ -24,7 +24,12 @@ def test_looking_is_cheap() -> None:
 
 def test_each_entry_says_where_its_weights_come_from() -> None:
     entries = {entry.name: entry for entry in catalog.bundled()}
-    assert set(entries) == {"smollm2-135m", "minilm-l6"}
+    assert set(entries) == {
+        "smollm2-135m",
+        "minilm-l6",
+        "induction-2l",
+        "date-translator",
+    }
     assert "Q4_1" in entries["smollm2-135m"].provenance
     assert "float32" in entries["smollm2-135m"].provenance
     assert [entries[name].kind for name in ("smollm2-135m", "minilm-l6")] == ["decoder", "encoder"]

@@ -74,7 +74,7 @@ def judge(model: Any, writer: Writer, n: int = 500) -> dict[str, float]:
     """
     read, written, fields = batch(writer, n)
     mask = (read != PAD).long()
-    said = model.generate(input_ids=read, attention_mask=mask, num_beams=1)
+    said = model.generate(input_ids=read, attention_mask=mask, max_new_tokens=12, num_beams=1)
     said = torch.nn.functional.pad(said[:, 1:], (0, written.shape[1]))[:, : written.shape[1]]
     maps = (
         model(input_ids=read, attention_mask=mask, labels=written, output_attentions=True)

@@ -58,7 +58,6 @@ def untrained() -> BartForConditionalGeneration:
         )
     )
     model.set_attn_implementation("eager")
-    model.generation_config.max_length = 12
     return model
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers import AutoTokenizer
 
+import attnviz as av
 from attnviz.models import catalog
 from attnviz.models.teaching.date_translator import CHARACTERS, WROTE, batch, inside, judge
 from attnviz.models.teaching.dates import FIELDS, Writer, unseen
@@ -16,7 +17,9 @@ FOLDER = catalog.ASSETS / "date-translator"
 
 @pytest.fixture(scope="module")
 def model():
-    return AutoModelForSeq2SeqLM.from_pretrained(FOLDER, attn_implementation="eager").eval()
+    loaded = av.load_model("date-translator")
+    loaded.model.set_attn_implementation("eager")
+    return loaded.model
 
 
 def test_it_is_exact_and_aligned_on_dates_never_trained_on(model) -> None:
@@ -46,7 +49,7 @@ def test_its_tokenizer_reads_what_a_person_types(model) -> None:
     line = "Tuesday, March 3rd, 1998"
     ids = tokenizer(line, return_tensors="pt")
     assert "".join(CHARACTERS[i] for i in ids["input_ids"][0, :-1]) == line.lower()
-    said = model.generate(**ids)
+    said = model.generate(**ids, max_new_tokens=12)
     assert tokenizer.decode(said[0], skip_special_tokens=True) == "1998-03-03"
 
 
@@ -65,3 +68,13 @@ def test_fields_are_where_the_text_says_them() -> None:
 
 def test_the_size() -> None:
     assert (FOLDER / "model.safetensors").stat().st_size < 3_000_000
+
+
+def test_its_cross_maps_can_be_captured_while_it_writes() -> None:
+    capture = av.capture(av.load_model("date-translator"), "the 5th of december, 2050")
+    cross = capture.of("cross")
+    assert "".join(cross.tokens[1:]).startswith("2050-12-05")
+    best = sum(cross.weights(0, head) for head in range(4)).argmax(-1)
+    read = "".join(cross.key_tokens[:-1]).replace("·", " ")
+    assert read[min(best[:4]) : max(best[:4]) + 1] in "2050"
+    assert cross.key_tokens[best[8]] in "5th"
