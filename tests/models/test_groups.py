@@ -163,3 +163,30 @@ def test_queries_that_choose_their_keys() -> None:
     capture = av.capture(model, TEXT)
     assert capture.captured[0].kind == "sparse"
     assert (capture.weights(0, 0) > 0).sum(-1).max() == model.config.index_topk < 13
+
+
+@pytest.mark.parametrize("name", ["t5gemma", "t5gemma2"])
+def test_a_long_source_is_wholly_in_reach_of_sliding_decoders(name: str) -> None:
+    """A window holds for a decoder's own text only; T5Gemma 2 reads both in one softmax."""
+    model = pair(name)
+    inputs = {
+        "input_ids": torch.arange(3, 24)[None],  # 21 tokens, the window being 4
+        "decoder_input_ids": torch.tensor([[1, 5, 7, 9, 11, 13]]),
+    }
+    capture = av.capture(model, inputs=inputs)
+    model.model.set_attn_implementation("eager")
+    with torch.no_grad():
+        own = model.model(**inputs, output_attentions=True)
+    for layer in range(2):
+        across = own.cross_attentions[layer][0, 1].numpy()
+        assert across.shape == (6, 21)
+        if name == "t5gemma":
+            got = capture.weights(layer, 1, group="cross")
+        else:
+            got = capture.weights(layer, 1, group="decoder")
+            assert capture.of("decoder").n_keys == 6 + 21
+            own_text = own.decoder_attentions[layer][0, 1].numpy()
+            np.testing.assert_allclose(got[:, :6], own_text, atol=1e-5)
+            got = got[:, 6:]
+        np.testing.assert_allclose(got, across, atol=1e-5)
+        assert (got > 0).all()
