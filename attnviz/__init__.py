@@ -37,7 +37,10 @@ _HOMES = {
     "capture": "attnviz.models",
     "Capture": "attnviz.models",
 }
-_MODULES = ("figures", "hybrid", "kv_cache", "masks", "metrics", "models", "pictures", "variants")
+_MODULES = (
+    *("decoding", "figures", "hybrid", "kv_cache", "masks", "metrics", "models", "pictures"),
+    "variants",
+)
 
 __all__ = [*_HOMES, *_MODULES]
 
@@ -55,7 +58,17 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from attnviz import figures, hybrid, kv_cache, masks, metrics, models, pictures, variants
+    from attnviz import (
+        decoding,
+        figures,
+        hybrid,
+        kv_cache,
+        masks,
+        metrics,
+        models,
+        pictures,
+        variants,
+    )
     from attnviz.errors import AttnvizError
     from attnviz.images import image_inputs
     from attnviz.inputs import Inputs, random_inputs, text_inputs

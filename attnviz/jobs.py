@@ -18,7 +18,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from cachetools import LRUCache
 
-from attnviz.errors import Cancelled
+from attnviz.errors import AttnvizError, Cancelled
 
 
 @runtime_checkable
@@ -135,12 +135,16 @@ class CaptureJob:
     text: str
     dtype: str = "auto"  # or float32, bfloat16, float16
     device: str = "auto"  # where ATTNVIZ_DEVICE says, or cpu, cuda, mps
+    target: str = ""  # what an encoder-decoder is to write; it writes its own where empty
+    chat: bool = False  # the text is what a user says, put through the model's template
+    picture: bytes = b""  # a PNG or JPEG file, of a model that sees
 
     def run(self, progress: Progress) -> Any:
         """Return the attnviz.models.Capture."""
         progress(0.02, "Loading the libraries (once)")
         from attnviz.models import capture, get_model
         from attnviz.models.loading import check_visitor_model
+        from attnviz.pictures import read_picture
 
         check_visitor_model(self.model)
         model = get_model(
@@ -149,7 +153,16 @@ class CaptureJob:
             device=None if self.device == "auto" else self.device,
             progress=_part(progress, 0.1, 0.6),
         )
-        return capture(model, self.text, progress=_part(progress, 0.6, 1.0))
+        given: dict[str, Any] = {"text": self.text}
+        if model.kind == "encoder_decoder":
+            given = {"source": self.text, "target": self.target or None}
+        elif self.chat:
+            given = {"messages": [{"role": "user", "content": self.text}]}
+        elif model.kind == "vision":
+            if not self.picture:
+                raise AttnvizError(f"{model.title} sees pictures and reads no text; upload one.")
+            given = {"image": read_picture(self.picture)}
+        return capture(model, **given, progress=_part(progress, 0.6, 1.0))
 
 
 def _part(progress: Progress, start: float, end: float) -> Callable[[float, str], None]:

@@ -39,7 +39,10 @@ with left:
 with right:
     text = controls.text("Text", key="text", default=SENTENCE, height=68)
 
-job = CaptureJob(name, text, *placed)
+    with Folded("A conversation, a target, a picture", key="reading") as folded:
+        more = inspect_panels.reading(folded.open)
+
+job = CaptureJob(name, text, *placed, **more)
 try:
     capture = work.result_of(job, st.empty())
 except AttnvizError as problem:
@@ -60,7 +63,8 @@ chosen = selection.current(
 figure = maps.figure_of("inspect", job, shown, chosen)
 # Predictions are of no head: with them alone below, heads are the browser's own business.
 quiet = controls.section_now("next") == "next"
-source = maps.source_of(job, signed=shown.signed)
+group = None if shown.signed else shown.group
+source = maps.source_of(job, signed=shown.signed, group=group)
 chosen = explorer(figure, key="inspect", selection=chosen, source=source, quiet=quiet)
 selection.keep(chosen, default=default)
 st.text(f"{capture.check.sentence} Computed in {capture.dtype} on {capture.device}.")

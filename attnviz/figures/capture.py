@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -123,14 +124,24 @@ def block_of(n_tokens: int) -> int:
     return block
 
 
-def _axis(capture: Maps, name: str, title: str) -> Axis:
-    return Axis(
-        name=name,
-        title=title,
-        labels=tuple(capture.tokens),
-        details=tuple(capture.token_details),
-        special=tuple(bool(flag) for flag in capture.special),
-    )
+def _rows(capture: Maps, title: str) -> Axis:
+    """The queries; in a conversation each stretch begins with who says it."""
+    roles: Sequence[str] = getattr(capture, "roles", ())
+    labels, details = list(capture.tokens), list(capture.token_details)
+    for place, role in enumerate(roles):
+        details[place] += f", said by {role}"
+        if place == 0 or roles[place - 1] != role:
+            labels[place] = f"{role} ▸ {labels[place]}"
+    special = tuple(bool(flag) for flag in capture.special)
+    return Axis("query", title, tuple(labels), tuple(details), special=special)
+
+
+def _cols(capture: Maps, rows: Axis, title: str) -> Axis:
+    """The keys: the same tokens, or in cross-attention what stands on the other side."""
+    keys = getattr(capture, "keys", None)
+    if keys is None:
+        return replace(rows, name="key", title=title)
+    return Axis("key", title, keys.labels, keys.details, special=keys.special)
 
 
 def _alike(capture: Maps) -> bool:
@@ -203,14 +214,14 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
 
     layer is the true layer index. Of a longer text the map is an overview; part() has the rest.
     """
-    n_tokens = len(capture.tokens)
     indices, heads = layers(capture), n_heads(capture)
     words = SIGNED if capture.signed else SOFTMAX
-    rows = _axis(capture, "query", words["rows"])
-    cols = _axis(capture, "key", words["cols"])
+    rows = _rows(capture, words["rows"])
+    cols = _cols(capture, rows, words["cols"])
+    n_tokens, n_keys = len(rows.labels), len(cols.labels)
 
     stack = None
-    if _alike(capture) and len(indices) * heads * n_tokens**2 * 4 <= STACK_BYTES:
+    if _alike(capture) and len(indices) * heads * n_tokens * n_keys * 4 <= STACK_BYTES:
         stack = np.stack([np.stack([capture.weights(i, h) for h in range(heads)]) for i in indices])
     shown = whole(capture, layer, head)
 
@@ -229,7 +240,7 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
                 cols=cols,
                 scale="signed" if capture.signed else "weight",
                 blocked=shown.blocked if shown.blocked.any() else None,
-                subtitle=f"{words['what']}, {n_tokens:,} × {n_tokens:,}",
+                subtitle=f"{words['what']}, {n_tokens:,} × {n_keys:,}",
                 block=shown.block,
                 tops=shown.tops,
             ),

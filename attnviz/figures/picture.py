@@ -44,8 +44,9 @@ def weights_over_picture(
     signed = trace.weights_kind == "effective"
     table = palette.diverging(dark) if signed else palette.sequential(dark)
     colours = [f"#{bytes(colour.tolist()).hex()}" for colour in table[:: len(table) // 16]]
-    scale = {"domain": [-most if signed else 0, most], "range": colours, "interpolate": "rgb"}
     said = "signed weight" if signed else "weight"
+    scale = {"range": colours, "interpolate": "rgb", "nice": False}
+    colour = number("weight", said, scale=scale, legend={"orient": "bottom"})
     grey = np.asarray(Image.fromarray(view.cut).convert("L").convert("RGB"))
     layers = [
         *picture_layer(),
@@ -54,9 +55,14 @@ def weights_over_picture(
             "mark": {"type": "rect", "opacity": 0.8},
             "encoding": sides()
             | {
-                "color": number("weight", said, scale=scale, legend={"orient": "bottom"}),
+                "color": colour,
                 "tooltip": [tip("patch", "Patch"), tip("weight", said.capitalize(), ".4f")],
             },
+        },
+        {  # unseen: the ends of the scale are data, so that another query leaves the chart standing
+            "data": {"name": "ends"},
+            "mark": {"type": "rect", "opacity": 0},
+            "encoding": sides() | {"color": colour},
         },
         {
             "data": {"name": "hatch"},
@@ -69,6 +75,7 @@ def weights_over_picture(
         "picture": picture_data(grey, view.grid),
         "squares": squares,
         "hatch": hatch,
+        "ends": [at(0, 0) | {"weight": end} for end in (-most if signed else 0.0, most)],
         "asking": _asking(trace, view, query),
     }
     return picture_chart("Where it looks", layers, data, view.grid, dark)

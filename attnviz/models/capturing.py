@@ -78,6 +78,8 @@ def capture(
     elif messages is not None:
         prepared = conversation(model, messages, max_tokens)
     elif text is not None:
+        if model.kind == "vision":
+            raise AttnvizError(f"{model.title} sees pictures and reads no text; give image=.")
         model = model.reader()
         prepared = one_text(model, text, example, max_tokens)
     elif model.kind != "encoder_decoder":

@@ -103,6 +103,19 @@ def rule_of(
     return MaskRule(causal=causal, window=window, table=mask)
 
 
+def among(
+    chosen: Int[Tensor, "batch queries k"], mask: Tensor | None, n_queries: int, n_keys: int
+) -> Bool[Tensor, "batch heads queries keys"]:
+    """The mask of a layer whose queries choose their keys (DeepSeek's sparse attention)."""
+    allowed = torch.zeros(len(chosen), n_queries, n_keys, dtype=torch.bool, device=chosen.device)
+    allowed = allowed.scatter(-1, chosen.long(), True)[:, None]
+    if mask is None:
+        return allowed & torch.ones_like(allowed).tril(n_keys - n_queries)
+    if mask.dtype != torch.bool:
+        mask = mask > torch.finfo(mask.dtype).min / 2
+    return allowed & mask
+
+
 def _same(rule: MaskRule, mask: Bool[Tensor, "#heads queries keys"]) -> bool:
     n_queries, n_keys = mask.shape[1:]
     cols = torch.arange(n_keys, device=mask.device)

@@ -15,7 +15,7 @@ from attnviz.errors import AttnvizError, ModelError, TooLargeError
 from attnviz.models import memory
 from attnviz.models.checkpoint import Checkpoint
 from attnviz.models.library import alone
-from attnviz.models.loaded import LoadedModel, from_transformers, is_decoder, kind_of
+from attnviz.models.loaded import LoadedModel, from_transformers, is_decoder
 from attnviz.models.progress import Progress
 from attnviz.models.quiet import quiet
 
@@ -23,6 +23,7 @@ STORED = {"F16": torch.float16, "BF16": torch.bfloat16}
 LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 REPLACEABLE = ("pooler", "lm_head", "cls.", "classifier")
 """Weights that attention does not depend on; a checkpoint may lack them."""
+SEEING = ("ForImageClassification", "ForObjectDetection")
 QUANTISED = "The weights are quantised ({}): what is shown is that model's attention."
 
 
@@ -50,10 +51,10 @@ def read_folder(
         placing["device_map"] = "auto" if spread else {"": str(place)}
     report(0.1, f"Loading {title}")
     with _in_words(title):
-        from transformers import AutoConfig, AutoImageProcessor, AutoTokenizer
+        from transformers import AutoConfig, AutoTokenizer
 
         config = AutoConfig.from_pretrained(checkpoint.folder, **LOCAL)
-        model, info = _factory(config).from_pretrained(
+        model, info = factory_of(config).from_pretrained(
             checkpoint.folder,
             config=config,
             dtype=chosen,
@@ -62,11 +63,8 @@ def read_folder(
             **placing,
             **LOCAL,
         )
-        tokenizer = processor = None
-        if kind_of(model) == "vision":
-            if (checkpoint.folder / "preprocessor_config.json").is_file():
-                processor = AutoImageProcessor.from_pretrained(checkpoint.folder, **LOCAL)
-        else:
+        tokenizer = None
+        if model.main_input_name != "pixel_values":
             tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, **LOCAL)
             # The first call lifts a truncation that came with it; two at once would collide there.
             tokenizer("a")
@@ -76,31 +74,37 @@ def read_folder(
         if not placing:
             report(0.9, f"Moving {title} to {place}")
             model = model.to(place)
+        seeing = processor_of(checkpoint.folder)
         loaded = from_transformers(
-            model.eval(), tokenizer, processor=processor, name=name, title=title
+            model.eval(), tokenizer, processor=seeing, name=name, title=title
         )
     report(1.0, f"{title} is loaded")
     return replace(loaded, notes=notes)
 
 
-def _factory(config: Any) -> Any:
-    """The Auto class that builds all of this model that attention and its output need."""
-    from transformers import (
-        AutoModel,
-        AutoModelForCausalLM,
-        AutoModelForObjectDetection,
-        AutoModelForSeq2SeqLM,
-    )
-    from transformers.models.auto import modeling_auto
+def factory_of(config: Any) -> Any:
+    """The class that a checkpoint with this config is loaded as, by what it was trained for."""
+    import transformers as library
 
     architecture = next(iter(config.architectures or []), "")
-    if is_decoder(config, architecture):
-        return AutoModelForCausalLM
-    if architecture in modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES.values():
-        return AutoModelForSeq2SeqLM
-    if architecture in modeling_auto.MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES.values():
-        return AutoModelForObjectDetection
-    return AutoModel
+    if architecture.endswith(SEEING):
+        return getattr(library, architecture)
+    if getattr(config, "is_encoder_decoder", False):
+        return library.AutoModelForSeq2SeqLM
+    decodes = is_decoder(config, architecture)
+    return library.AutoModelForCausalLM if decodes else library.AutoModel
+
+
+def processor_of(folder: Path) -> Any:
+    """The folder's image processor; None where there is none or it needs what is not installed."""
+    if not (folder / "preprocessor_config.json").is_file():
+        return None
+    from transformers import AutoImageProcessor
+
+    try:
+        return AutoImageProcessor.from_pretrained(folder, **LOCAL)
+    except (ImportError, OSError, ValueError):
+        return None  # the picture is then prepared by the model's config
 
 
 def read_gguf(

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from attnviz.errors import ModelError
@@ -17,7 +16,8 @@ from attnviz.models.kept_map import kept, summarised
 from attnviz.models.layer import Layer
 from attnviz.models.layers import LayerRecord
 from attnviz.models.library import alone
-from attnviz.models.mask_rule import MaskRule, rule_of
+from attnviz.models.mask_rule import MaskRule, among, rule_of
+from attnviz.models.own_code.raw import Raw, direct
 from attnviz.models.progress import Progress
 from attnviz.models.spill import Spill
 from attnviz.models.stacks import group_of, layer_number, role_of
@@ -45,17 +45,6 @@ class Call:
     turn: int  # how often this module had been called under this name before
     streamed: Streamed  # on the CPU
     check: LayerCheck
-
-
-@dataclass(frozen=True)
-class Raw:
-    """Weights of one softmax that are not queries by keys of one text: windows, bands, blocks."""
-
-    module: nn.Module
-    name: str
-    index: int | None
-    group: str
-    weights: Tensor
 
 
 class Recorder:
@@ -175,18 +164,12 @@ class Recorder:
         check = check_layer(streamed.record, value[0], output[0].transpose(0, 1), mask)
         done = replace(
             streamed,
-            record=self._spilled(streamed.record),
+            record=self.spill.record(streamed.record),
             overview=streamed.overview.cpu(),
             output=None,
         )
         self._add(Call(module, layer_number(name), group, role_of(name), turn, done, check))
         return output
-
-    def _spilled(self, record: LayerRecord) -> LayerRecord:
-        """The record on the CPU, what is long of it in memory or in a file."""
-        own = record.to("cpu")
-        keep = self.spill.keep
-        return replace(own, queries=keep(own.queries), keys=keep(own.keys))
 
     def _place(self, module: nn.Module) -> tuple[str, int]:
         """(the name under which this module is called now, its earlier calls by that name)."""
@@ -282,26 +265,6 @@ def _kind(module: nn.Module, rule: MaskRule, window: int | None) -> str:
     if rule.table is not None:
         return "sparse"
     return "latent" if getattr(module, "kv_lora_rank", None) else "full"
-
-
-def among(
-    chosen: Int[Tensor, "batch queries k"], mask: Tensor | None, n_queries: int, n_keys: int
-) -> Bool[Tensor, "batch heads queries keys"]:
-    """The mask of a layer whose queries choose their keys (DeepSeek's sparse attention)."""
-    allowed = torch.zeros(len(chosen), n_queries, n_keys, dtype=torch.bool, device=chosen.device)
-    allowed = allowed.scatter(-1, chosen.long(), True)[:, None]
-    if mask is None:
-        return allowed & torch.ones_like(allowed).tril(n_keys - n_queries)
-    if mask.dtype != torch.bool:
-        mask = mask > torch.finfo(mask.dtype).min / 2
-    return allowed & mask
-
-
-def direct(weights: Tensor) -> Tensor | None:
-    """(heads, queries, keys) of one example; None for windows, blocks and other parts of maps."""
-    if weights.ndim == 4 and weights.shape[0] == 1:
-        return weights[0]
-    return weights if weights.ndim == 3 else None
 
 
 def _own(tensor: Tensor) -> Tensor:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from attnviz.models.layers import LayerRecord
 from attnviz.settings import settings
 
 GIB = 2**30
@@ -39,3 +41,8 @@ class Spill:
         with suppress(OSError):  # where a mapped file cannot be unlinked, it stays
             Path(file.name).unlink()
         return mapped.copy_(tensor)
+
+    def record(self, record: LayerRecord) -> LayerRecord:
+        """An attention layer's record on the CPU, its queries and keys kept."""
+        own = record.to("cpu")
+        return replace(own, queries=self.keep(own.queries), keys=self.keep(own.keys))

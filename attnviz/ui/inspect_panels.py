@@ -11,6 +11,7 @@ from attnviz.figures import capture as figures
 from attnviz.figures import numbers
 from attnviz.figures.strips import strips_figure
 from attnviz.ui import controls, selection
+from attnviz.ui.own_picture import upload_control, uploaded_file
 
 FORMATS = {
     "auto": "float32 on a CPU, else as stored",
@@ -29,13 +30,33 @@ def placement() -> tuple[str, str]:
     )
 
 
+def reading(opened: bool) -> dict[str, Any]:
+    """How the text is read, and what else a model may take: CaptureJob's further fields."""
+    chat = controls.toggle(
+        "Read it as a message to the model",
+        key="chat",
+        help="Through the model's own chat template; who says each token stands on the axes.",
+    )
+    target = controls.line(
+        "Target of an encoder-decoder",
+        key="target",
+        help="What it is to write. Left empty, the model writes its own.",
+    )
+    if opened:
+        upload_control()
+    return {"chat": chat, "target": target, "picture": uploaded_file()}
+
+
 def predictions(capture: Any) -> None:
     """The likeliest next tokens, by the run that the maps come from."""
     predicted = capture.next_tokens(10)
     if predicted is None:
-        st.markdown(
-            "This model is an encoder: it reads in both directions and predicts no next token."
-        )
+        kind = "is an encoder: it reads in both directions and"
+        if capture.image is not None:
+            kind = "sees pictures, so it"
+        elif len(capture.groups) > 1:
+            kind = "has several stacks: what it writes is the decoder's own text, and here it"
+        st.markdown(f"This model {kind} predicts no next token.")
         return
     st.markdown("The ten most probable next tokens after the text, by this same run.")
     st.dataframe(

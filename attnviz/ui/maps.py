@@ -15,10 +15,14 @@ from attnviz.ui import controls, work
 
 
 def shown(capture: Any) -> Any:
-    """The maps that the page shows: the softmax layers', or the linear layers' effective ones.
+    """The maps that the page shows: of one stack of several, of softmax or of linear layers.
 
-    Only a model that has both asks the reader.
+    Only a model that has more than one of them asks the reader.
     """
+    if len(capture.groups) > 1:
+        help = "Cross: the decoder's tokens ask, the encoder's answer."
+        group = controls.segment("Stack", list(capture.groups), key="group", help=help)
+        capture = capture.of(group)
     kinds = {"softmax": bool(capture.captured), "effective": capture.effective is not None}
     words = {"softmax": "Softmax layers", "effective": "Linear and state-space layers"}
     present = [word for word, there in kinds.items() if there]
@@ -35,7 +39,7 @@ def figure_of(key: str, job: CaptureJob, capture: Any, chosen: Selection) -> Fig
     a run for another reason neither builds nor sends it again.
     """
     kept = st.session_state.get(f"{key}:figure")
-    told = (job, capture.signed)
+    told = (job, capture.signed, getattr(capture, "group", ""))
     if kept is None or kept[0] != told:
         figure = replace(
             figures.capture_figure(capture, chosen.layer or 0, chosen.head or 0),
@@ -45,7 +49,7 @@ def figure_of(key: str, job: CaptureJob, capture: Any, chosen: Selection) -> Fig
     return kept[1]
 
 
-def source_of(job: Job, *, signed: bool = False) -> Source:
+def source_of(job: Job, *, signed: bool = False, group: str | None = None) -> Source:
     """Answers from the job's capture, run again if it has been dropped meanwhile.
 
     The job and not the capture is kept by the page's fragment: a capture of a long text holds
@@ -54,6 +58,7 @@ def source_of(job: Job, *, signed: bool = False) -> Source:
 
     def answer(request: Request) -> Part:
         capture = work.result_of(job)
+        capture = capture if signed else capture.of(group)
         return figures.part(capture.effective if signed else capture, request)
 
     return answer

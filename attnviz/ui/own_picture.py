@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from io import BytesIO
 
 import numpy as np
 import streamlit as st
@@ -63,6 +64,18 @@ def upload_control() -> None:
             st.session_state[_KEPT] = (given.file_id, np.asarray(read_picture(given.getvalue())))
     except AttnvizError as problem:
         page.error(problem)
+
+
+def uploaded_file() -> bytes:
+    """The picture that was taken, as a PNG file; empty where there is none."""
+    picture = st.session_state.get(_KEPT, (None, None))[1]
+    if picture is None:
+        return b""
+    from PIL import Image
+
+    file = BytesIO()
+    Image.fromarray(picture).save(file, format="PNG")
+    return file.getvalue()
 
 
 def own_picture(kind: str) -> OwnPicture:

@@ -57,6 +57,20 @@ def test_every_square_is_a_number_of_the_map(name: str, dark: bool) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["shifted_window", "object_query", "linear"])
+def test_another_query_changes_data_alone(name: str) -> None:
+    """The browser then swaps rows, and does not build the chart anew (figures/vega.py)."""
+    trace, view = run(name)
+    specs = [weights_over_picture(trace, view, head=0, query=query) for query in (2, 4)]
+    assert specs[0] != specs[1]
+    bare = [{word: value for word, value in spec.items() if word != "datasets"} for spec in specs]
+    assert bare[0] == bare[1]
+    for spec, query in zip(specs, (2, 4), strict=True):
+        most = float(trace.weights[0, 0, query].abs().max())
+        low, high = (row["weight"] for row in spec["datasets"]["ends"])
+        assert (low, high) == (-most if name == "linear" else 0.0, most)
+
+
 def crossed(spec: dict, one: tuple[int, int], other: tuple[int, int], *sets: str) -> bool:
     """Does a thick line of the chart separate two neighbours?"""
     across = one[0] == other[0]

@@ -79,3 +79,15 @@ def test_gib_is_exact():
     for bad in (-1, "nan", "a lot", "inf", 1e30):
         with pytest.raises(AttnvizError, match="Memory must be"):
             kv.gib(bad)
+
+
+@pytest.mark.parametrize("accounting", ["transformers", "engine"])
+@pytest.mark.parametrize("slug", ["gpt-oss-20b", "kimi-k3", "mistral-7b-v0.1"])
+def test_in_other_accountings(slug: str, accounting: str):
+    spec, free = kv.preset(slug), kv.gib(2)
+    room = kv.longest_context(spec, free, accounting=accounting)
+    if room.count is None:
+        assert kv.size(spec, 10**9, accounting=accounting).total_bytes <= free
+    else:
+        at = [kv.size(spec, room.count + n, accounting=accounting).total_bytes for n in (0, 1)]
+        assert at[0] <= free < at[1]

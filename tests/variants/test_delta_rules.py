@@ -103,6 +103,16 @@ def test_kimi_delta_is_kimi_linears(oracle: str, started: bool, gate: str, dtype
     assert largest_difference(trace.state, state) < CLOSE
 
 
+@pytest.mark.parametrize("beta_max", [1, 2])
+@pytest.mark.parametrize("name", ["delta_rule", "gated_delta_rule", "kimi_delta"])
+def test_write_strength_is_a_logistic_share_of_the_most(name: str, beta_max: int) -> None:
+    x = inputs()
+    trace = av.run(name, x, n_heads=HEADS, beta_max=beta_max)
+    beta = layout(beta_max / (1 + torch.exp(-(x.embeddings @ trace.parameters["W_beta"]))))
+    assert largest_difference(trace["beta"].tensor, beta) < 1e-12
+    assert float(beta.std()) > 0.1
+
+
 @pytest.mark.parametrize("name", ["gated_delta_rule", "kimi_delta"])
 def test_decay_is_softplus_of_a_step(name: str) -> None:
     x = inputs()

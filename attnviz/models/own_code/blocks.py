@@ -17,8 +17,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.errors import ModelError
+from attnviz.models.own_code.raw import direct
 from attnviz.models.own_code.returned import Found
-from attnviz.models.recorder import direct
 
 
 def neighbours(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Found]:

@@ -13,8 +13,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attnviz.models.axis import Axis
+from attnviz.models.own_code.raw import direct
 from attnviz.models.own_code.returned import Found
-from attnviz.models.recorder import direct
 
 
 def global_local(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Found]:

@@ -1,0 +1,119 @@
+"""What a model reads besides one text, in a browser: another text, a picture, a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from playwright.sync_api import Page
+
+import attnviz as av
+from attnviz.models import LoadedModel, load_model
+from attnviz.pictures import read_picture
+from tests.browser.chromium import wait_idle
+from tests.browser.server import Server
+from tests.browser.test_explorer import Explorer
+from tests.models.shrink import build
+from tests.models.tiny import tokenizer
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[..., Page]
+MAPS = ".explorer[data-generation]"
+SOURCE, TARGET = "the cat sat on the mat", "the dog ran off"
+
+
+def _folder(folder: Path, task: str, name: str, **changes: int) -> None:
+    torch.manual_seed(0)
+    model = build(task, name, **changes)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.ndim > 1:
+                parameter.normal_(0.0, 0.25)
+    model.save_pretrained(folder)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("kinds")
+    _folder(base / "pair", "SEQ_TO_SEQ_CAUSAL_LM", "t5", decoder_start_token_id=0)
+    tokenizer().save_pretrained(base / "pair")
+    _folder(base / "eyes", "IMAGE_CLASSIFICATION", "vit")
+    return base
+
+
+@pytest.fixture(scope="module")
+def served(models: Path) -> Iterator[Server]:
+    with Server(ATTNVIZ_MODEL_DIRS=str(models)) as running:
+        yield running
+
+
+def _address(folder: Path, **more: str) -> str:
+    rest = "".join(f"&{key}={quote(value)}" for key, value in more.items())
+    return f"/inspect_model?model=other&id={quote(str(folder))}{rest}"
+
+
+def _drawn(page: Page, expected: av.Capture) -> None:
+    """The map that is drawn is this capture's, of the head that is chosen."""
+    explorer = Explorer(page)
+    layer, head = (explorer.ask(f"explorer.selection.{word}") for word in ("layer", "head"))
+    weights = expected.weights(layer, head)
+    values = explorer.ask("Array.from(explorer.figure.panels[0].values)")
+    np.testing.assert_allclose(np.reshape(values, weights.shape), weights, atol=1e-6)
+
+
+def test_cross_attention_is_a_stack_with_the_source_across(
+    visit: Visit, served: Server, models: Path
+) -> None:
+    place = _address(models / "pair", text=SOURCE, target=TARGET)
+    page = visit(place, timeout=120, base=served.url)
+    page.locator(MAPS).wait_for(timeout=60_000)
+    page.get_by_role("main").get_by_role("radio", name="cross").click()
+    page.wait_for_url("**group=cross**", timeout=10_000)
+    wait_idle(page, 60)
+    model = load_model(str(models / "pair"), device="cpu")
+    capture = av.capture(model, source=SOURCE, target=TARGET)
+    explorer = Explorer(page)
+    assert explorer.ask("explorer.figure.panels[0].cols.labels") == list(capture.tokens)
+    rows = explorer.ask("explorer.figure.panels[0].rows.labels")
+    assert rows == list(capture.of("cross").tokens)
+    assert (len(rows), len(capture.tokens)) == (4, 6)
+    _drawn(page, capture.of("cross"))
+
+
+def test_an_uploaded_picture_is_seen_as_patches(visit: Visit, served: Server, models: Path) -> None:
+    page = visit(_address(models / "eyes", text="x"), timeout=120, base=served.url)
+    main = page.get_by_role("main")
+    main.get_by_text("sees pictures and reads no text; upload one").wait_for(timeout=60_000)
+    main.get_by_role("button", name="A conversation, a target, a picture").click()
+    pixels = np.random.default_rng(0).integers(0, 255, (40, 60, 3), dtype=np.uint8)
+    file = BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    page.locator("input[type=file]").set_input_files(
+        {"name": "a.png", "mimeType": "image/png", "buffer": file.getvalue()}
+    )
+    page.locator(MAPS).wait_for(timeout=60_000)
+    wait_idle(page, 60)
+    labels = Explorer(page).ask("explorer.figure.panels[0].rows.labels")
+    assert labels[:3] == ["[CLS]", "r0c0", "r0c1"]
+    assert len(labels) == 17
+    model = load_model(str(models / "eyes"), device="cpu")
+    _drawn(page, av.capture(model, image=read_picture(file.getvalue())))
+
+
+@pytest.mark.models
+def test_a_conversation_says_who_says_what(visit: Visit, smollm2: LoadedModel) -> None:
+    page = visit("/inspect_model?chat=true&text=Who%20are%20you%3F", timeout=120)
+    page.locator(MAPS).wait_for(timeout=60_000)
+    labels = Explorer(page).ask("explorer.figure.panels[0].rows.labels")
+    turns = [label.split(" ▸ ")[0] for label in labels if " ▸ " in label]
+    assert turns == ["template", "user", "assistant"]
+    expected = av.capture(smollm2, messages=[{"role": "user", "content": "Who are you?"}])
+    assert len(labels) == expected.n_tokens
+    _drawn(page, expected)
