@@ -69,10 +69,9 @@ def test_heads_and_tokens_are_removed_and_told() -> None:
         ({"heads": "1.99"}, "heads 0 to 8"),
         ({"hide": "one"}, "hidden by position"),
         ({"hide": "9999"}, "is not there"),
-        ({"hide": "0"}, None),
         ({"text": ""}, "type at least one word|is empty"),
         ({"text": "the cat " * 300}, "at most 256 tokens"),
-        ({"word": "leyyy", "text": "Mr Durs"}, None),
+        ({"word": "ley"}, None),
     ],
 )
 def test_bad_input_is_a_sentence_and_is_kept(query: dict[str, str], words: str | None) -> None:

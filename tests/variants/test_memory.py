@@ -50,4 +50,5 @@ def test_the_estimate_is_above_what_is_held_and_not_far(
     asked = (variant, trace.dimensions, chosen, shape)
     estimate = map_bytes(*asked, kind)
     assert estimate >= sum(step.tensor.nbytes for step in maps)
-    assert 0.97 * long <= estimate <= 2.3 * long
+    # Linformer's E and F, which are no maps, are the twentieth that is missing.
+    assert 0.94 * long <= estimate <= 2.3 * long

@@ -4,7 +4,7 @@
 >>> from attnviz.models.teaching.shapes import draw
 >>> picture = draw(torch.Generator().manual_seed(0))
 >>> picture.pixels.shape, picture.boxes.shape
-(torch.Size([3, 64, 64]), torch.Size([2, 4]))
+(torch.Size([3, 64, 64]), torch.Size([3, 4]))
 """
 
 from __future__ import annotations
