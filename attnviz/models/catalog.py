@@ -96,6 +96,14 @@ _ENTRIES = (
         provenance="Trained here (a teaching model) to write dates as people say them in ISO form, "
         "letter by letter; its cross-attention was held to the field that is being written.",
     ),
+    Entry(
+        name="shapes-detr",
+        title="Shapes DETR",
+        kind="vision",
+        size="1 encoder layer, 2 decoder layers of 9 object queries, 4 heads each",
+        provenance="Trained here (a teaching model) to find circles, squares and triangles in "
+        "generated pictures; its queries' attention was held to the box that they find.",
+    ),
 )
 
 

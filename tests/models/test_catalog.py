@@ -29,6 +29,7 @@ def test_each_entry_says_where_its_weights_come_from() -> None:
         "minilm-l6",
         "induction-2l",
         "date-translator",
+        "shapes-detr",
     }
     assert "Q4_1" in entries["smollm2-135m"].provenance
     assert "float32" in entries["smollm2-135m"].provenance

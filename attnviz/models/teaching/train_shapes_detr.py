@@ -2,9 +2,8 @@
 
     .venv/bin/python -m attnviz.models.teaching.train_shapes_detr
 
-Writes assets/models/shapes-detr/ in transformers' format, with its card. After the first cycle the
-boxes are right (IoU 0.8) and the kinds are not yet (mean average precision 0.43), so that no
-weights come with attnviz so far.
+Writes assets/models/shapes-detr/ in transformers' format, with its card. Mean average precision
+is 0.43 after the first cycle, where boxes are right and kinds are not yet, then 0.85, then 0.97.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from attnviz.models.teaching.shapes import KINDS, MOST, SIDE, Picture, covered, 
 from attnviz.models.teaching.shapes_detr import CELLS, judge
 
 FOLDER = ASSETS / "shapes-detr"
-SEED, CYCLES, BATCH, RATE = 0, (2400, 1200), 16, 1e-3
+SEED, CYCLES, BATCH, RATE = 0, (2400, 1200, 700), 16, 1e-3
 N_PICTURES = 4000
 GRID, DECODER_LAYERS, WIDTH, HEADS = 3, 2, 64, 4
 QUERIES = GRID**2

@@ -5,8 +5,23 @@ from __future__ import annotations
 import pytest
 import torch
 
+import attnviz as av
+from attnviz.models import catalog
 from attnviz.models.teaching.shapes import SIDE, Picture, covered, draw, mask, overlap
 from attnviz.models.teaching.shapes_detr import average_precision, judge
+
+
+def test_it_finds_unseen_shapes_and_looks_inside_their_boxes() -> None:
+    loaded = av.load_model("shapes-detr")
+    assert loaded.kind == "vision"
+    loaded.model.set_attn_implementation("eager")
+    generator = torch.Generator().manual_seed(77)
+    told = judge(loaded.model, [draw(generator) for _ in range(200)])
+    assert told["map"] >= 0.9
+    assert told["looks_inside"] >= 0.9
+    assert told["detections"] > 200
+    weights = catalog.ASSETS / "shapes-detr" / "model.safetensors"
+    assert weights.stat().st_size < 3_000_000
 
 
 def test_a_box_is_where_its_shape_is() -> None:
