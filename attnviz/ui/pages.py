@@ -22,7 +22,6 @@ class Entry:
     title: str
     icon: str
     about: str
-    part: str  # the heading that it stands under in the navigation
 
     @property
     def script(self) -> str:
@@ -38,105 +37,84 @@ class Entry:
         )
 
 
-def by_part() -> dict[str, list[Entry]]:
-    """The pages under their headings, in order."""
-    parts: dict[str, list[Entry]] = {}
-    for entry in PAGES:
-        parts.setdefault(entry.part, []).append(entry)
-    return parts
-
-
 PAGES = (
-    Entry("home", "Home", "home", "Where everything is.", ""),
+    Entry("home", "Home", "home", "Where everything is."),
     Entry(
         "step_by_step",
         "Step by step",
         "steps",
         "One head, from queries, keys and values to the output; click any cell for its arithmetic.",
-        "One head",
     ),
     Entry(
         "masks",
         "Masks",
         "grid_off",
         "Choose and combine masks; see which pairs they allow and what that does to the weights.",
-        "One head",
     ),
     Entry(
         "heads",
         "Heads",
         "account_tree",
         "Multi-head, grouped-query and multi-query attention on the same input.",
-        "One head",
     ),
     Entry(
         "variants",
         "Variants",
         "hub",
         "Every attention mechanism on your input: its true map, steps, state, cost and code.",
-        "Mechanisms",
     ),
     Entry(
         "compare",
         "Compare",
         "compare",
         "Two or three mechanisms on the same input: maps, differences, distances, cost.",
-        "Mechanisms",
     ),
     Entry(
         "recall",
         "Recall",
         "history",
         "What softmax and fixed-size states remember of stored keys, measured.",
-        "Mechanisms",
     ),
     Entry(
         "hybrid",
         "Hybrid stacks",
         "layers",
         "Layers with a state among layers with a cache: every map, every byte, every step's cost.",
-        "Mechanisms",
     ),
     Entry(
         "alignment",
         "Alignment",
         "translate",
         "A recurrent translator of dates with attention, and one with a single fixed vector.",
-        "Mechanisms",
     ),
     Entry(
         "cost",
         "Cost",
         "timer",
         "Time and memory against length, measured on this machine, with fitted exponents.",
-        "Mechanisms",
     ),
     Entry(
         "inspect_model",
         "Inspect a model",
         "search",
         "Every head of a real language model, on your own text.",
-        "Real models",
     ),
     Entry(
         "interventions",
         "Interventions",
         "content_cut",
         "Remove heads of a real model, one or all in turn, and see the prediction move.",
-        "Real models",
     ),
     Entry(
         "decoding",
         "Decoding",
         "keyboard_double_arrow_right",
         "A real model writes with its cache and without; edit, evict and share what it keeps.",
-        "Real models",
     ),
     Entry(
         "kv_cache",
         "KV cache",
         "memory",
         "How many bytes a context costs, for 67 models or a design of your own.",
-        "Memory",
     ),
 )

@@ -8,17 +8,15 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.ui import address, computing, heap, lecture
-from attnviz.ui.pages import by_part
+from attnviz.ui.pages import PAGES
 
 # A file of ours: the browser would fetch a Material icon for its tab from another host.
 ICON = Path(__file__).parents[2] / "assets" / "icon.png"
 st.set_page_config(page_title="attnviz", page_icon=ICON, layout="wide")
 
-# With something below them in the sidebar, Streamlit would fold the last pages away.
-page = st.navigation(
-    {part: [entry.page() for entry in entries] for part, entries in by_part().items()},
-    expanded=True,
-)
+# With something below them in the sidebar, Streamlit would fold the last pages away. No headings:
+# its list of them has items that are none, at which a screen reader stumbles.
+page = st.navigation([entry.page() for entry in PAGES], expanded=True)
 st.set_page_config(page_title=f"{page.title} · attnviz")
 
 address.begin(page.url_path)
