@@ -8,10 +8,7 @@ from attnviz.interventions.jobs import SweepJob
 from attnviz.models import catalog
 from attnviz.ui import controls, intervention_panels, page, work
 
-SENTENCE = (
-    "Mr and Mrs Dursley, of number four, Privet Drive, were proud to say that they were "
-    "perfectly normal, thank you very much. Mr and Mrs Durs"
-)
+SENTENCE = "Mr and Mrs Dursley were perfectly normal, thank you. Mr and Mrs Durs"
 
 page.head(
     "Which heads does this prediction need?",

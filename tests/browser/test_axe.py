@@ -18,7 +18,12 @@ from tests.browser.chromium import wait_idle
 pytestmark = pytest.mark.browser
 
 PHONE = {"width": 390, "height": 844}
-QUICK = {"home": "", "cost": "cost?longest=1024"}
+QUICK = {
+    "home": "",
+    "cost": "cost?longest=1024",
+    "decoding": "decoding?n=2",
+    "interventions": "interventions?text=Mr%20Dursley.%20Mr%20Durs",
+}
 PLACES = [f"/{QUICK.get(entry.word, entry.word)}" for entry in PAGES]
 PARTS = [
     "/?show=lines&lines=rows&with=3.4&bars=1&table=1",
