@@ -38,7 +38,13 @@ from attnviz.kv_cache.reduction import BASELINES, Reduction, reduction
 from attnviz.kv_cache.sizes import LayerSize, Size, size
 from attnviz.kv_cache.spec import CacheSpec, Provenance
 from attnviz.kv_cache.tables import compare, to_json
-from attnviz.kv_cache.unfolded import Unfolded, resized, unfold, unfold_room
+from attnviz.kv_cache.unfolded import (
+    Unfolded,
+    context_arithmetic,
+    resized,
+    unfold,
+    unfold_room,
+)
 
 DTYPES = tuple(BITS)
 
@@ -71,6 +77,7 @@ __all__ = [
     "allocate",
     "alternatives",
     "compare",
+    "context_arithmetic",
     "crossing",
     "decoding_bound",
     "divisors",

@@ -74,6 +74,14 @@ def unfold_room(longest: Room, users: Room, each: Size, free_bytes: int) -> tupl
     return tuple(found)
 
 
+def context_arithmetic(longest: Room, like: Size) -> str:
+    """ "1 * (32 * 8 * ..) <= 85899345920", the bytes of the longest context; empty without one."""
+    if not longest.count:
+        return ""
+    plain = " ".join(formula(_at(like, longest.count)).plain.split())
+    return f"{plain} <= {longest.free_bytes}"
+
+
 def _at(size_: Size, length: int) -> Size:
     return resized(size_, size_.spec, length)
 

@@ -177,10 +177,12 @@ def cards(spec: kv.CacheSpec, choice: Choice, size: kv.Size) -> None:
         users = kv.most_sequences(spec, length=size.length, **given)
         why = "" if longest.count else longest.reason
         quotient = f"{users.free_bytes} // {size.sequence_bytes}"
-        rows.append((memory, names, _count(longest.count), _count(users.count), quotient, why))
+        counts = (_count(longest.count), _count(users.count))
+        rows.append((memory, names, *counts, kv.context_arithmetic(longest, size), quotient, why))
     titles = ["Memory, GiB", "For example", f"Longest context, batch of {size.batch:,}"]
-    counted = [f"Sequences of {size.length:,} tokens", "Sequences, as arithmetic", "Why"]
-    table = pd.DataFrame(rows, columns=[*titles, *counted])
+    counted = [f"Sequences of {size.length:,} tokens"]
+    unfolded = ["Context, as arithmetic", "Sequences, as arithmetic", "Why"]
+    table = pd.DataFrame(rows, columns=[*titles, *counted, *unfolded])
     st.dataframe(table, hide_index=True)
     files(table, f"cards-{spec.slug or spec.name}-{size.length}", choice.options)
 

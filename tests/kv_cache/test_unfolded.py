@@ -38,6 +38,9 @@ def test_what_fits():
     sequences, context = kv.unfold_room(longest, users, z, free)
     assert sequences.expression == f"{free} // {z.total_bytes}"
     assert sequences.value == free // z.total_bytes == users.count
+    left, right = kv.context_arithmetic(longest, z).split(" <= ")
+    assert evaluate(left) == longest.used_bytes <= int(right) == free
+    assert kv.context_arithmetic(kv.longest_context(spec, 0), z) == ""
     assert evaluate(context.expression) == context.value == longest.used_bytes <= free
     more = kv.size(spec, longest.count + 1).total_bytes
     assert f"{more:,}" in context.source
