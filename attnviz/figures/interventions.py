@@ -71,6 +71,7 @@ def needed_chart(sweep: Sweep, measure: str, *, dark: bool = False) -> Spec:
     ]
     chart = {
         "height": 40 * SHOWN,
+        "padding": {"left": 5, "right": 18, "top": 5, "bottom": 5},  # the last number's own half
         "data": {"name": "bars"},
         "mark": {"type": "bar", "color": palette.ACCENTS["query"][dark]},
         "encoding": {
@@ -80,7 +81,7 @@ def needed_chart(sweep: Sweep, measure: str, *, dark: bool = False) -> Spec:
             "x": number(
                 "value",
                 MEASURES[measure],
-                axis={"format": "+.2~g", "tickCount": 4, "labelFlush": True},
+                axis={"format": "+.2~g", "tickCount": 4},
             ),
             "tooltip": [
                 tip("name", "layer.head"),
