@@ -168,14 +168,14 @@ def spec_from_config(config: Any) -> CacheSpec:
         )
     spec = CacheSpec.from_layers(
         FAMILIES[fields.model_type](fields),
-        name=fields.get("_name_or_path", "name_or_path") or fields.model_type,
-        n_heads=fields.get("num_attention_heads", "n_head", "n_heads", "num_heads"),
-        max_context=fields.get("max_position_embeddings", "n_positions", "n_ctx"),
+        name=fields.text("_name_or_path", "name_or_path") or fields.model_type,
+        n_heads=fields.stated("num_attention_heads", "n_head", "n_heads", "num_heads"),
+        max_context=fields.stated("max_position_embeddings", "n_positions", "n_ctx"),
     )
     widths = [layer.head_dim for layer in spec.layers if isinstance(layer, Full)]
     return replace(
         spec,
-        head_dim=widths[0] if widths else fields.get("v_head_dim"),
+        head_dim=widths[0] if widths else fields.stated("v_head_dim"),
         model_type=fields.model_type,
         config=config,
     )

@@ -51,6 +51,40 @@ class Fields:
         """A needed field that must be a whole number above 0."""
         return whole(f"{names[0]} of this {self.model_type} config", self.need(*names), most=most)
 
+    def stated(self, *names: str) -> int | None:
+        """A field that may be missing; a number below 1, as some configs hold, says nothing."""
+        value = self.get(*names)
+        if value is None:
+            return None
+        number = whole(f"{names[0]} of this {self.model_type} config", value, -LARGEST)
+        return number if number > 0 else None
+
+    def text(self, *names: str) -> str | None:
+        """A field of words that may be missing; anything else under that name says nothing."""
+        value = self.get(*names)
+        return value if isinstance(value, str) and value else None
+
+    def part(self, name: str) -> Mapping[str, Any]:
+        """A config inside this one; empty where there is none."""
+        value = self.get(name)
+        if value is None:
+            return {}
+        if not isinstance(value, Mapping):
+            raise AttnvizError(
+                f"{name} of this {self.model_type} config must hold named fields, not {value!r}."
+            )
+        return value
+
+    def places(self, name: str, value: Any, first: int = 0) -> set[int]:
+        """A list of layer numbers, counted from `first`."""
+        if not isinstance(value, (list, tuple)):
+            raise AttnvizError(
+                f"{name} of this {self.model_type} config must be a list of layer numbers, not "
+                f"{value!r}."
+            )
+        last = first + self.n_layers - 1
+        return {whole(f"A layer in {name}", number, first, last) - first for number in value}
+
     @property
     def n_layers(self) -> int:
         return self.count(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attnviz.errors import AttnvizError
+from attnviz.kv_cache.checks import whole
 from attnviz.kv_cache.fields import Fields
 from attnviz.kv_cache.layers import Full, Latent, Layer, Linear
 
@@ -49,7 +50,7 @@ def gated_delta_net(fields: Fields) -> list[Layer]:
 
 def kimi_linear(fields: Fields) -> list[Layer]:
     """Kimi Delta Attention with latent attention between; the checkpoint counts layers from 1."""
-    inner = fields.get("linear_attn_config") or {}
+    inner = fields.part("linear_attn_config")
     heads = inner.get("num_heads") or fields.count("linear_num_heads")
     width = inner.get("head_dim") or fields.count("linear_head_dim")
     linear = Linear(
@@ -60,8 +61,9 @@ def kimi_linear(fields: Fields) -> list[Layer]:
     )
     kinds = _stated(fields)
     if kinds is None:
-        full = inner.get("full_attn_layers") or fields.need("linear_attn_config.full_attn_layers")
-        kinds = ["attention" if i + 1 in full else "mamba" for i in range(fields.n_layers)]
+        listed = inner.get("full_attn_layers") or fields.need("linear_attn_config.full_attn_layers")
+        full = fields.places("full_attn_layers", listed, first=1)
+        kinds = ["attention" if i in full else "mamba" for i in range(fields.n_layers)]
     attention = Latent(fields.count("kv_lora_rank"), fields.count("qk_rope_head_dim"))
     return _interleave(fields, kinds, attention, linear)
 
@@ -71,6 +73,11 @@ def lightning(fields: Fields) -> list[Layer]:
     kinds = _stated(fields)
     if kinds is None:
         flags = fields.need("layer_types", "attn_type_list")
+        if not isinstance(flags, (list, tuple)) or len(flags) != fields.n_layers:
+            raise AttnvizError(
+                f"attn_type_list must say 0 or 1 for each of {fields.n_layers} layers, not "
+                f"{flags!r}."
+            )
         kinds = ["attention" if flag else "mamba" for flag in flags]
     linear = Linear((fields.n_heads, fields.head_dim, fields.head_dim), mixer="Lightning attention")
     return _interleave(fields, kinds, Full(fields.n_kv_heads, fields.head_dim), linear)
@@ -78,7 +85,8 @@ def lightning(fields: Fields) -> list[Layer]:
 
 def jamba(fields: Fields) -> list[Layer]:
     """Mamba-1 with full attention at a period."""
-    period, offset = fields.count("attn_layer_period"), fields.need("attn_layer_offset")
+    period = fields.count("attn_layer_period")
+    offset = whole("attn_layer_offset", fields.need("attn_layer_offset"), 0, period - 1)
     inner = fields.count("mamba_expand") * fields.hidden
     linear = Linear(
         (inner, fields.count("mamba_d_state")), inner, fields.count("mamba_d_conv"), "Mamba-1"
@@ -89,7 +97,7 @@ def jamba(fields: Fields) -> list[Layer]:
 
 def bamba(fields: Fields) -> list[Layer]:
     """Mamba-2 with full attention at stated layers."""
-    attended = fields.get("attn_layer_indices") or []
+    attended = fields.places("attn_layer_indices", fields.get("attn_layer_indices") or [])
     inner = fields.count("mamba_expand") * fields.hidden
     heads, state = fields.count("mamba_n_heads"), fields.count("mamba_d_state")
     linear = Linear(

@@ -21,6 +21,8 @@ def from_json(text: str) -> CacheSpec:
 
     Raises AttnvizError for text that is not JSON, and for a config that from_config refuses.
     """
+    if not isinstance(text, str):
+        raise AttnvizError(f"Expected the text of a config.json, not {type(text).__name__}.")
     if len(text) > LONGEST:
         raise AttnvizError(
             f"A config.json has at most {LONGEST:,} characters here, and this text has "

@@ -163,3 +163,58 @@ def test_encoders_keep_nothing_until_they_decode():
 def test_what_is_refused(config: object, sentence: str):
     with pytest.raises(AttnvizError, match=sentence):
         kv.CacheSpec.from_config(config)
+
+
+KIMI = {
+    "model_type": "kimi_linear",
+    "num_hidden_layers": 4,
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "kv_lora_rank": 16,
+    "qk_rope_head_dim": 8,
+}
+KDA = {"num_heads": 4, "head_dim": 16, "short_conv_kernel_size": 4}
+BAMBA = {
+    "model_type": "bamba",
+    "num_hidden_layers": 4,
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "mamba_expand": 2,
+    "mamba_n_heads": 8,
+    "mamba_d_state": 16,
+    "mamba_n_groups": 1,
+    "mamba_d_conv": 4,
+}
+JAMBA = {**BAMBA, "model_type": "jamba", "attn_layer_period": 2}
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        ({**KIMI, "linear_attn_config": "x"}, "must hold named fields, not 'x'"),
+        ({**KIMI, "linear_attn_config": {**KDA, "full_attn_layers": 1}}, "a list of layer numbers"),
+        ({**KIMI, "linear_attn_config": {**KDA, "full_attn_layers": [99]}}, "at most 4, not 99"),
+        ({**KIMI, "linear_attn_config": {**KDA, "full_attn_layers": ["4"]}}, "whole number"),
+        ({**BAMBA, "attn_layer_indices": "x"}, "a list of layer numbers"),
+        ({**BAMBA, "attn_layer_indices": [1, 99]}, "at most 3, not 99"),
+        ({**BAMBA, "attn_layer_indices": [-5]}, "at least 0, not -5"),
+        ({**JAMBA, "attn_layer_offset": 7}, "at most 1, not 7"),
+        ({**JAMBA, "attn_layer_offset": 1.5}, "whole number"),
+        (
+            {**JAMBA, "model_type": "minimax", "head_dim": 16, "attn_type_list": [1]},
+            "for each of 4 layers",
+        ),
+        ({**LLAMA, "max_position_embeddings": "x"}, "whole number"),
+        ({**LLAMA, "max_position_embeddings": [1]}, "whole number"),
+    ],
+)
+def test_layers_that_are_not_there_are_refused(config: dict, sentence: str):
+    with pytest.raises(AttnvizError, match=sentence):
+        kv.CacheSpec.from_config(config)
+
+
+def test_what_only_describes_a_model_may_say_nothing():
+    spec = kv.CacheSpec.from_config({**LLAMA, "max_position_embeddings": -1, "_name_or_path": [1]})
+    assert spec.max_context is None
+    assert spec.name == "llama"
