@@ -64,7 +64,7 @@ def test_cvt_s_keys_are_a_coarser_grid_than_its_queries() -> None:
     pixels = torch.randn(1, 3, 32, 32, generator=torch.Generator().manual_seed(0))
     capture = av.capture(model, inputs={"pixel_values": pixels}, check=False)
     found = [(capture.of(g), layer) for g in capture.groups for layer in capture.of(g).captured]
-    assert len(found) == len(modules) == 5
+    assert len(found) == len(modules) == 6
     for place, (part, layer) in enumerate(found):
         q, k = (
             made[place, name].unflatten(-1, (layer.n_heads, -1)).transpose(0, 1)
