@@ -428,6 +428,8 @@ def test_npz_holds_what_is_in_sight(opened: Callable[[str], Explorer], page: Pag
         assert file["rows"].tolist() == file["cols"].tolist() == kept
         assert file["col_tokens"].tolist() == [one.cols.labels[place] for place in kept]
         assert file["block"].tolist() == [1]
+        assert file["title"].tolist() == ["Known weights"]
+        assert "Without the special tokens" in file["settings"].tolist()[0]
 
 
 @pytest.mark.new_tab
