@@ -8,8 +8,7 @@ from typing import Any
 
 from attnviz.figures.figure import Axis
 
-WROTE = "wrote"
-"""Stands before the first token that the model wrote itself."""
+MARKED = "; marked: written by the model"
 
 
 def rows_of(capture: Any, title: str) -> Axis:
@@ -19,6 +18,7 @@ def rows_of(capture: Any, title: str) -> Axis:
     if written is not None:
         for place, label in enumerate(written.labels, grows_from(capture) - 1):
             details[place] += f", while predicting {label}"
+    title += "" if axis.written is None else MARKED
     return replace(axis, name="query", title=title, details=tuple(details))
 
 
@@ -45,7 +45,7 @@ def _tokens(capture: Any) -> Axis:
         details[place] += f", said by {role}"
         if place == 0 or roles[place - 1] != role:
             labels[place] = f"{role} ▸ {labels[place]}"
-    if (first := grows_from(capture)) < len(labels):
-        labels[first] = f"{WROTE} ▸ {labels[first]}"
     special = tuple(bool(flag) for flag in capture.special)
-    return Axis("", "", tuple(labels), tuple(details), special=special)
+    first = grows_from(capture)
+    written = first if first < len(labels) else None
+    return Axis("", "", tuple(labels), tuple(details), special=special, written=written)
