@@ -69,7 +69,7 @@ def check_layer(
         error = _largest(weights @ value.to(weights.dtype) - expected) / max(1.0, size)
         output_error = max(output_error, error if math.isfinite(size) else math.inf)
         outside = of_heads(forbidden, some)
-        totals = weights.sum(-1) + _sink(record, some, rows)
+        totals = weights.sum(-1) + record.sink_weights(some, rows)
         wanted = (~outside).any(-1).to(totals.dtype)  # an empty row sums to 0
         row_sum_error = max(row_sum_error, _largest(totals - wanted))
         leak = max(leak, _largest(weights * outside))
@@ -154,14 +154,6 @@ def _number(error: float) -> str:
 def within(error: float) -> str:
     """How closely two things agree, in words."""
     return f"within {error:.0e}" if error else "exactly"
-
-
-def _sink(record: LayerRecord, heads: slice, rows: slice) -> Tensor | float:
-    """The weight that each row gives to the layer's learned sink."""
-    if record.sinks is None or record.row_max is None or record.row_log_sum is None:
-        return 0.0
-    level = record.row_max[heads, rows] + record.row_log_sum[heads, rows]
-    return (record.sinks[heads, None] - level).exp()
 
 
 def _forbidden(

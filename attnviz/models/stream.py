@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.metrics.heads import NAMES, key_gaps, mean_rows, row_metrics
-from attnviz.models.layers import LayerRecord, of_heads
+from attnviz.models.layers import LayerRecord, of_heads, of_queries
 
 ROWS, LEAST_ROWS = 256, 32
 CELLS = 2**19  # of a block, all its heads together: 2 MiB in float32
@@ -143,7 +143,7 @@ def _softmax(
     log_sum = -p.amax(-1).log()
     if record.sinks is not None:
         # One more logit a row: the sum grows by its share, and it may be the largest.
-        sink = record.sinks[heads, None].to(s.dtype) - top
+        sink = of_queries(record.sinks[heads], rows).to(s.dtype) - top
         share = torch.nn.functional.softplus(sink - log_sum, threshold=50)
         log_sum = log_sum + share
         p *= (-share).exp()[..., None]
