@@ -57,13 +57,15 @@ def heads_of(model: LoadedModel, layer: int) -> int:
     return next(o.n_heads for o in outlets(model) if o.layer == layer)
 
 
-def by_hand(model: LoadedModel, name: str, change: Callable[[Tensor], Tensor]) -> Tensor:
+def by_hand(
+    model: LoadedModel, name: str, change: Callable[[Tensor], Tensor], text: str = TEXT
+) -> Tensor:
     """The run with one projection's input changed, by a hook of torch's own."""
     module: nn.Module = model.model.get_submodule(name)
     handle = module.register_forward_pre_hook(lambda _, inputs: (change(inputs[0].clone()),))
     try:
         with torch.no_grad():
-            ids = torch.tensor([model.tokenizer(TEXT)["input_ids"]])
+            ids = torch.tensor([model.tokenizer(text)["input_ids"]])
             out = model.model(input_ids=ids, use_cache=False)
     finally:
         handle.remove()
@@ -124,6 +126,24 @@ def test_nothing_changed_is_nothing_changed(word: str) -> None:
     model = MODELS[word][0]()
     found = intervene(model, TEXT, [])
     assert torch.equal(found.before.rows, found.after.rows)
+    with torch.no_grad():
+        ids = torch.tensor([model.tokenizer(TEXT)["input_ids"]])
+        out = model.model(input_ids=ids, use_cache=False)
+    plain = out.logits if hasattr(out, "logits") else out.last_hidden_state
+    assert torch.equal(found.after.rows, plain[0])
+
+
+def test_nothing_changed_in_an_encoder_decoder_is_nothing_changed() -> None:
+    model = t5()
+    found = intervene(model, TEXT, [], target="the cat ran off")
+    with torch.no_grad():
+        out = model.model(
+            input_ids=torch.tensor([model.tokenizer(TEXT)["input_ids"]]),
+            decoder_input_ids=found.before.ids[None],
+            use_cache=False,
+        )
+    assert torch.equal(found.before.rows, found.after.rows)
+    assert torch.equal(found.after.rows, out.logits[0])
 
 
 @pytest.mark.parametrize("group", ["encoder", "decoder", "cross"])
