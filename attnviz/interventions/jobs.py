@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from attnviz.errors import AttnvizError
-from attnviz.interventions.edits import Edit, Knockout
+from attnviz.interventions.edits import Edit
 
 if TYPE_CHECKING:
     from attnviz.interventions.attribution import HeadLogits
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 SWEEP_TOKENS = 256
 """The longest text that is swept on a page: each head costs a pass over it."""
-MOST_HEADS = 64
 
 
 @dataclass(frozen=True)
@@ -27,6 +25,7 @@ class SweepJob:
     model: str
     text: str
     word: str = ""  # what is followed; empty: the likeliest next token
+    target: str = ""  # what an encoder-decoder has written so far; empty: all that it writes
 
     def run(self, progress: Progress) -> Sweep:
         from attnviz.interventions.sweeping import sweep
@@ -34,8 +33,14 @@ class SweepJob:
 
         model = _model(self.model, progress)
         _require_short(model, self.text)
-        token = _first_token(model, self.text, self.word) if self.word else None
-        return sweep(model, self.text, token_id=token, progress=part(progress, 0.3, 1.0))
+        before = self.target if model.kind == "encoder_decoder" else self.text
+        return sweep(
+            model,
+            self.text,
+            token_id=_first_token(model, before, self.word) if self.word else None,
+            target=self.target or None,
+            progress=part(progress, 0.3, 1.0),
+        )
 
 
 @dataclass(frozen=True)
@@ -45,13 +50,20 @@ class ChangeJob:
     model: str
     text: str
     edits: tuple[Edit, ...]
+    target: str = ""
 
     def run(self, progress: Progress) -> Intervention:
         from attnviz.interventions.running import intervene
         from attnviz.models.progress import part
 
         model = _model(self.model, progress)
-        return intervene(model, self.text, self.edits, progress=part(progress, 0.5, 1.0))
+        return intervene(
+            model,
+            self.text,
+            self.edits,
+            target=self.target or None,
+            progress=part(progress, 0.5, 1.0),
+        )
 
 
 @dataclass(frozen=True)
@@ -91,23 +103,6 @@ class ProbeJob:
         return pattern_scores(capture(model, inputs=inputs, progress=part(progress, 0.5, 1.0)))
 
 
-def parse_heads(words: str, by: str = "zero") -> tuple[Knockout, ...]:
-    """ "17.3, 16.0" as two knock-outs: layer.head, separated by commas or spaces."""
-    parts = [part for part in re.split(r"[,;\s]+", words.strip()) if part]
-    if len(parts) > MOST_HEADS:
-        raise AttnvizError(f"At most {MOST_HEADS} heads are removed at once, not {len(parts)}.")
-    found = []
-    for part in parts:
-        match = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", part)
-        if match is None:
-            raise AttnvizError(
-                f"Heads are written layer.head, as in 17.3, separated by commas; {part[:40]!r} is "
-                "not one."
-            )
-        found.append(Knockout(int(match[1]), int(match[2]), by))
-    return tuple(dict.fromkeys(found))
-
-
 def _model(name: str, progress: Progress) -> Any:
     progress(0.02, "Loading the libraries (once)")
     from attnviz.models import get_model
@@ -131,8 +126,11 @@ def _require_short(model: Any, text: str) -> None:
 
 def _first_token(model: Any, text: str, word: str) -> int:
     """The token with which a text goes on when this word follows it."""
-    whole = model.tokenizer(text + word)["input_ids"]
-    start = model.tokenizer(text)["input_ids"]
+    if not text:
+        raise AttnvizError("A word follows what is written so far; type that too.")
+    whole, start = (
+        model.tokenizer(it, add_special_tokens=False)["input_ids"] for it in (text + word, text)
+    )
     if whole[: len(start)] == start and len(whole) > len(start):
         return whole[len(start)]
     raise AttnvizError(

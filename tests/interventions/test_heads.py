@@ -175,6 +175,36 @@ def test_each_group_of_an_encoder_decoder(group: str) -> None:
     assert found.next_tokens(3)["change"].abs().is_monotonic_decreasing
 
 
+def test_a_patch_of_an_encoder_decoder_reads_the_other_source_with_the_same_target() -> None:
+    model = t5()
+    edit = Patch(1, 2, OTHER, group="cross")
+    found = intervene(model, TEXT, [edit], target="the cat ran off")
+    module = model.model.get_submodule("decoder.block.1.layer.1.EncDecAttention.o")
+    kept: list[Tensor] = []
+
+    def run(text: str) -> Tensor:
+        with torch.no_grad():
+            ids = torch.tensor([model.tokenizer(text)["input_ids"]])
+            target = found.before.ids[None]
+            return model.model(input_ids=ids, decoder_input_ids=target, use_cache=False).logits[0]
+
+    handle = module.register_forward_pre_hook(lambda _, inputs: kept.append(inputs[0].clone()))
+    run(OTHER)
+    handle.remove()
+
+    def other(_: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        heads = inputs[0].clone()
+        width = heads.shape[-1] // 4
+        heads[..., 2 * width : 3 * width] = kept[0][..., 2 * width : 3 * width]
+        return (heads,)
+
+    handle = module.register_forward_pre_hook(other)
+    torch.testing.assert_close(found.after.rows, run(TEXT), atol=1e-6, rtol=1e-5)
+    handle.remove()
+    with pytest.raises(AttnvizError, match="say in which"):
+        intervene(model, TEXT, [Knockout(1, 2)], target="the cat ran off")
+
+
 def test_what_is_not_there_is_said() -> None:
     model = llama()
     for edit, words in (
