@@ -10,6 +10,7 @@ from attnviz.interventions.edits import Edit
 
 if TYPE_CHECKING:
     from attnviz.interventions.attribution import HeadLogits
+    from attnviz.interventions.circuit import Circuit
     from attnviz.interventions.running import Intervention
     from attnviz.interventions.sweeping import Sweep
     from attnviz.models.progress import Progress
@@ -101,6 +102,23 @@ class ProbeJob:
         ids = repeated_random(model, self.length, self.seed)
         inputs = {"input_ids": ids[None].to(model.device)}
         return pattern_scores(capture(model, inputs=inputs, progress=part(progress, 0.5, 1.0)))
+
+
+@dataclass(frozen=True)
+class CircuitJob:
+    """The induction circuit of a model whose tokens are characters."""
+
+    model: str = "induction-2l"
+    half: int = 20
+    seed: int = 0
+
+    def run(self, progress: Progress) -> Circuit:
+        from attnviz.interventions.circuit import induction_circuit
+        from attnviz.models.progress import part
+
+        model = _model(self.model, progress)
+        inner = part(progress, 0.3, 1.0)
+        return induction_circuit(model, half=self.half, seed=self.seed, progress=inner)
 
 
 def _model(name: str, progress: Progress) -> Any:
