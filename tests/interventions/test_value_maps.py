@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 import attnviz as av
 from attnviz.errors import AttnvizError, ModelError
-from attnviz.interventions.value_weighted import value_norms, value_weighted
+from attnviz.interventions.value_maps import value_norms, value_weighted
 from attnviz.models import LoadedModel
 from tests.models.shrink import shrink
 from tests.models.tiny import TEXT, build, llama, tokenizer
@@ -245,7 +245,7 @@ def test_what_cannot_be_weighed_is_said() -> None:
     shared = av.capture(albert, TEXT)
     with pytest.raises(ModelError, match="layer 1 of AlbertModel cannot be reached"):
         value_norms(albert, shared)
-    gated = build(shrink("qwen3_next"))
+    gated = build(shrink("qwen3_next", max_position_embeddings=512))
     long = av.capture(gated, " ".join([TEXT] * 21))
     with pytest.raises(AttnvizError, match="at most 256 tokens, not 273"):
         value_norms(gated, long)
