@@ -50,6 +50,11 @@ SIGNED = {
     "what": "exact effective map, signed",
     "file": "effective",
 }
+NORMS = SOFTMAX | {
+    "alt": "Value-weighted maps",
+    "what": "norms of weight × value × W_O, not probabilities",
+    "file": "value_weighted",
+}
 """What the parts of a figure are called."""
 
 
@@ -195,14 +200,19 @@ def part(capture: Maps, request: Request) -> Part:
     )
 
 
-def capture_code(model: str, text: str, *, signed: bool = False) -> str:
+def capture_code(model: str, text: str, *, signed: bool = False, norms: str | None = None) -> str:
     """Python that prints the map of the true `layer` and the `head`, of this model on this text.
 
-    signed: that of the layer's linear or state-space mixer.
+    signed: that of the layer's linear or state-space mixer. norms: the group of maps whose
+    value-weighted map it is instead.
     """
     of = "capture.effective" if signed else "capture"
+    more = ""
+    if norms is not None:
+        of = f"value_weighted(model, capture, {norms!r})"
+        more = "from attnviz.interventions import value_weighted\n"
     return (
-        f"import attnviz as av\n\n"
+        f"import attnviz as av\n{more}\n"
         f"model = av.load_model({model!r})\n"
         f"capture = av.capture(model, {text!r})\n"
         f"print({of}.weights(layer, head))\n"
@@ -215,7 +225,8 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     layer is the true layer index. Of a longer text the map is an overview; part() has the rest.
     """
     indices, heads = layers(capture), n_heads(capture)
-    words = SIGNED if capture.signed else SOFTMAX
+    norms = getattr(capture, "scale", "weight") == "magnitude"
+    words = SIGNED if capture.signed else NORMS if norms else SOFTMAX
     rows = _rows(capture, words["rows"])
     cols = _cols(capture, rows, words["cols"])
     n_tokens, n_keys = len(rows.labels), len(cols.labels)
@@ -238,7 +249,8 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
                 values=shown.values,
                 rows=rows,
                 cols=cols,
-                scale="signed" if capture.signed else "weight",
+                scale="signed" if capture.signed else "magnitude" if norms else "weight",
+                value_name="norm" if norms else "",
                 blocked=shown.blocked if shown.blocked.any() else None,
                 subtitle=f"{words['what']}, {n_tokens:,} × {n_keys:,}",
                 block=shown.block,

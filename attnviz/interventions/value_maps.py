@@ -76,8 +76,8 @@ class ValueWeighted(Capture):
             gate = " The gate of these layers is counted in: it multiplies what each query reads."
         return (
             "Norms, not probabilities: a cell is the length of the vector that its token brings, "
-            "|| weight × (value W_O) ||. Rows do not sum to 1. Small maps and the numbers of all "
-            f"heads are of shares, each row divided by its sum.{gate}"
+            "weight × value × W_O (Kobayashi et al. 2020). Rows do not sum to 1. Small maps and "
+            f"the numbers of all heads are of shares, each row divided by its sum.{gate}"
         )
 
     def tops(self, layer: int, head: int) -> Float32[np.ndarray, " rows"]:
