@@ -79,7 +79,7 @@ def plane_chart(
         rows.append(where | known | {"value": value, "chosen": (layer, head) == chosen})
     reach = 1.08 * max(float(np.abs(found.points).max()), 1e-6)
     axis = {"domain": [-reach, reach], "nice": False}
-    shades = palette.sequential(dark)[60:236:25]
+    shades = palette.sequential(dark)[90:251:20]
     tips = [
         tip("layer", "layer", "d"),
         tip("head", "head", "d"),
