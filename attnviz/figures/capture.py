@@ -50,12 +50,17 @@ SIGNED = {
     "what": "exact effective map, signed",
     "file": "effective",
 }
-NORMS = SOFTMAX | {
+CROSS = SOFTMAX | {
+    "rows": "decoder (query): attends from",
+    "cols": "encoder (key): attends to",
+    "alt": "Cross-attention",
+}
+NORMS = {
     "alt": "Value-weighted maps",
     "what": "norms of weight × value × W_O, not probabilities",
     "file": "value_weighted",
 }
-"""What the parts of a figure are called."""
+"""What the parts of a figure are called; of norms, some of them otherwise."""
 
 
 @runtime_checkable
@@ -225,8 +230,10 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     layer is the true layer index. Of a longer text the map is an overview; part() has the rest.
     """
     indices, heads = layers(capture), n_heads(capture)
+    across = getattr(capture, "group", "self") == "cross"
     norms = getattr(capture, "scale", "weight") == "magnitude"
-    words = SIGNED if capture.signed else NORMS if norms else SOFTMAX
+    words = SIGNED if capture.signed else CROSS if across else SOFTMAX
+    words = words | NORMS if norms else words
     rows = _rows(capture, words["rows"])
     cols = _cols(capture, rows, words["cols"])
     n_tokens, n_keys = len(rows.labels), len(cols.labels)
