@@ -94,6 +94,11 @@ class Board:
                 self._pool.submit(self._work, job, ticket)
             return ticket
 
+    def kept(self, job: Job) -> Any:
+        """The finished result of this job, if it is still there; None asks for no run."""
+        with self._lock:
+            return self._finished.get(job)
+
     def _work(self, job: Job, ticket: Ticket) -> None:
         try:
             ticket.progress(0.0, "Starting")
@@ -163,6 +168,26 @@ class CaptureJob:
                 raise AttnvizError(f"{model.title} sees pictures and reads no text; upload one.")
             given = {"image": read_picture(self.picture)}
         return capture(model, **given, progress=_part(progress, 0.6, 1.0))
+
+
+@dataclass(frozen=True)
+class CompareJob:
+    """How far every head moved between two captures of the same shape."""
+
+    a: CaptureJob
+    b: CaptureJob
+    group: str | None = None  # a stack that both have; None: the first of each
+    effective: bool = False  # the linear and state-space layers
+
+    def run(self, progress: Progress) -> Any:
+        """Return the attnviz.comparing.Changes."""
+        from attnviz.comparing import compare
+
+        sides = [board().kept(job) or job.run(progress) for job in (self.a, self.b)]
+        if self.effective:
+            sides = [side.effective for side in sides]
+        found = compare(*sides, group=self.group)
+        return found.changes(progress=_part(progress, 0.0, 1.0))
 
 
 def _part(progress: Progress, start: float, end: float) -> Callable[[float, str], None]:
