@@ -50,8 +50,8 @@ class Alignment:
         if paired == same == n_a == n_b:
             return f"All {n_a:,} tokens are the same."
         return (
-            f"{paired:,} of the {n_a:,} tokens of A and of the {n_b:,} of B are paired; "
-            f"{same:,} pairs are the same token."
+            f"{paired:,} pairs of tokens, of {n_a:,} in A and {n_b:,} in B; {same:,} of them are "
+            "the same on both sides."
         )
 
 

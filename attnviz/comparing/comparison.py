@@ -103,7 +103,7 @@ def compare(a: Maps, b: Maps, group: str | None = None) -> Comparison:
     >>> model = av.load_model("induction-2l")
     >>> found = compare(av.capture(model, "abcdabcd"), av.capture(model, "abcdabxd"))
     >>> found.rows.sentence
-    '8 of the 8 tokens of A and of the 8 of B are paired; 7 pairs are the same token.'
+    '8 pairs of tokens, of 8 in A and 8 in B; 7 of them are the same on both sides.'
     >>> found.difference((1, 0)).shape
     (8, 8)
     """

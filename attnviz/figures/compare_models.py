@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from attnviz.figures.capture import block_of
 from attnviz.figures.figure import Axis, Figure, Grid, Panel
@@ -40,8 +40,8 @@ def compare_models_figure(
         for side, rows, cols in sides
     ]
     both = (
-        _joined("query", "query: attends from", axes[0][0], axes[1][0]),
-        _joined("key", "key: attends to", axes[0][1], axes[1][1]),
+        _joined("query", "query: attends from", axes[0][0], axes[1][0], found.rows.same),
+        _joined("key", "key: attends to", axes[0][1], axes[1][1], found.cols.same),
     )
     limit = _largest(one, other) if found.signed else 1.0
     scale = "signed" if found.signed else "weight"
@@ -85,10 +85,10 @@ def _axis(
     return Axis(name, title, labels, details)
 
 
-def _joined(name: str, title: str, a: Axis, b: Axis) -> Axis:
-    """Both texts' tokens: one where they are equal, else A's and B's."""
-    pairs = list(zip(a.labels, b.labels, strict=True))
-    labels = tuple(one if one == other else f"{one}/{other}" for one, other in pairs)
+def _joined(name: str, title: str, a: Axis, b: Axis, same: Bool[np.ndarray, " slots"]) -> Axis:
+    """Both texts' tokens: one where they are the same, else A's and B's."""
+    slots = zip(a.labels, b.labels, same, strict=True)
+    labels = tuple(one if equal else f"{one}/{other}" for one, other, equal in slots)
     details = tuple(
         f"A: {one}, B: {other}" for one, other in zip(a.details or (), b.details or (), strict=True)
     )

@@ -69,6 +69,4 @@ def test_thousands_of_repeated_tokens_take_no_second() -> None:
 def test_sentences() -> None:
     assert align("ab", "ab").sentence == "All 2 tokens are the same."
     told = align(["the", "cat"], ["the", "old", "cat"]).sentence
-    assert told == (
-        "2 of the 2 tokens of A and of the 3 of B are paired; 2 pairs are the same token."
-    )
+    assert told == "2 pairs of tokens, of 2 in A and 3 in B; 2 of them are the same on both sides."
