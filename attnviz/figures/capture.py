@@ -50,6 +50,11 @@ SIGNED = {
     "what": "exact effective map, signed",
     "file": "effective",
 }
+CROSS = SOFTMAX | {
+    "rows": "decoder (query): attends from",
+    "cols": "encoder (key): attends to",
+    "alt": "Cross-attention",
+}
 """What the parts of a figure are called."""
 
 
@@ -215,7 +220,8 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     layer is the true layer index. Of a longer text the map is an overview; part() has the rest.
     """
     indices, heads = layers(capture), n_heads(capture)
-    words = SIGNED if capture.signed else SOFTMAX
+    across = getattr(capture, "group", "self") == "cross"
+    words = SIGNED if capture.signed else CROSS if across else SOFTMAX
     rows = _rows(capture, words["rows"])
     cols = _cols(capture, rows, words["cols"])
     n_tokens, n_keys = len(rows.labels), len(cols.labels)
