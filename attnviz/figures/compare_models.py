@@ -47,7 +47,16 @@ def compare_models_figure(
     scale = "signed" if found.signed else "weight"
     names = [f"{word}: layer {at[0]}, head {at[1]}" for word, at in (("A", head), ("B", head_b))]
     panels = [
-        _panel(word.lower(), title, part, pair, block, scale, side.model_name, limit=limit)
+        _panel(
+            word.lower(),
+            title,
+            part,
+            pair,
+            block,
+            scale,
+            f"{side.model_name} on text {word}",
+            limit=limit,
+        )
         for word, title, part, pair, (side, _, _) in zip(
             "AB", names, (one, other), axes, sides, strict=True
         )
