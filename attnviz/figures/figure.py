@@ -190,6 +190,7 @@ class Selection:
     panel: str | None = None
     row: int | None = None
     col: int | None = None
+    to: tuple[int, int] | None = None  # last row and column of a block that begins there
     look: Look = Look()
 
 
@@ -209,6 +210,8 @@ class Figure:
     walk: tuple[str, ...] = ()
     """Ids of panels to be played one after another, each beside what it was made from. Of a panel
     that grows there is none to name: it plays a token at a time."""
+    blocks: bool = False
+    """Whether a reader may choose a block of cells too: the page does something with it."""
 
     def __post_init__(self) -> None:
         ids = [panel.id for panel in self.panels]

@@ -44,6 +44,7 @@ def figure_of(key: str, job: CaptureJob, capture: Any, chosen: Selection) -> Fig
         figure = replace(
             figures.capture_figure(capture, chosen.layer or 0, chosen.head or 0),
             snippet=figures.capture_code(job.model, job.text, signed=capture.signed),
+            blocks=True,
         )
         kept = st.session_state[f"{key}:figure"] = (told, figure)
     return kept[1]
