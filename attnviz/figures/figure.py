@@ -26,6 +26,9 @@ Show = Literal["matrix", "lines", "text", "compare"]
 ColourScale = Literal["absolute", "row", "log"]
 Reading = Literal["from", "to"]
 Lay = Literal["columns", "rows"]
+Order = Literal[
+    "", "down", "up"
+]  # of heads by a metric: in their places, largest or smallest first
 Hidden = Literal["first", "special"]  # the first key; special tokens
 
 MOST_OTHERS = 5
@@ -168,6 +171,8 @@ class Look:
     least: float = 0.0  # weights below are drawn as nothing; on [0, 1]
     palette: str = ""  # a name of palette.SEQUENTIAL; "" is its first
     metric: str = ""  # the name of the grid's metric that colours the thumbnails; "": the maps
+    order: Order = ""
+    cut: float | None = None  # of that metric: heads with less are faded, or with more where "up"
     others: tuple[str, ...] = ()  # maps beside the open one: "layer.head", or the id of a panel
     row: bool = False  # the chosen query's keys as ranked bars
     table: bool = False  # the numbers in sight, as a table

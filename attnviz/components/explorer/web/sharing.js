@@ -28,6 +28,8 @@ export function linkOf(figure, selection, options, page) {
     min: options.least || null,
     palette: options.palette,
     metric: options.metric,
+    order: options.order,
+    cut: options.cut,
     with: options.others.join(","),
     bars: options.row ? 1 : null,
     table: options.table ? 1 : null,

@@ -58,11 +58,15 @@
  *
  * @typedef {"matrix" | "lines" | "text" | "compare"} Show
  *
+ * @typedef {"" | "down" | "up"} Order - of heads: in their places, or the largest or smallest first
+ *
  * @typedef {{show: Show, scale: ScaleKind | null, least: number, palette: string, metric: string,
+ *   order: Order, cut: number | null,
  *   others: string[], row: boolean, table: boolean, lines: "columns" | "rows", reading: "from" | "to",
  *   at: number | null}} Drawn
  *   What Look and Options share. scale: how weights are coloured; null leaves it to the size of
- *   the map. least: weights below are drawn as nothing. others: keys of maps beside the open one. at: the step of
+ *   the map. least: weights below are drawn as nothing. cut: heads
+ *   with less of the metric are faded, with more where the smallest come first. others: keys of maps beside the open one. at: the step of
  *   the walk that is shown, null for the whole figure.
  *
  * @typedef {Drawn & {hide: ("first" | "special")[], zoom: number[] | null, zoomed: string}} Look
