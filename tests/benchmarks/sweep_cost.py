@@ -85,7 +85,7 @@ def main() -> None:
         f"SmolLM2, {ids.shape[1]} tokens, {len(done)} heads, {torch.get_num_threads()} threads\n"
         f"sweep            {wall:7.2f} s   {own:7.2f} s of the processors\n"
         f"separate passes  {taken[0]:7.2f} s   {taken[1]:7.2f} s\n"
-        f"ratio            {ratio:7.2f}     {own_ratio:7.2f}     (goal: at most {GOAL} of the time)\n"
+        f"ratio            {ratio:7.2f}     {own_ratio:7.2f}     (goal: {GOAL} of the time)\n"
         f"the {len(done)} probabilities differ by {off:.1e} at most"
     )
     if ratio > GOAL:
