@@ -54,6 +54,8 @@ PARTS = [
     "/inspect_model?tab=heads",
     "/inspect_model?tab=files",
     "/inspect_model?model=other",
+    "/induction?step=removal",
+    "/interventions?model=minilm-l6",
     "/decoding?n=2",
     "/decoding?n=1&tab=evict",
     "/kv_cache?tab=compare",
