@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.errors import AttnvizError
-from attnviz.figures.figure import Axis, Figure, Grid, Panel
+from attnviz.figures.figure import Axis, Figure, Grid, Panel, squares
 from attnviz.figures.parts import Part, Request
 
 STACK_BYTES = 2_000_000
@@ -252,7 +252,7 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
             ),
         ),
         grid=Grid(
-            thumbnails=capture.overview(),
+            thumbnails=squares(capture.overview()),
             layers=indices,
             metrics=_metric_grids(capture),
             stack=stack,
