@@ -74,8 +74,8 @@ def test_cross_attention_says_who_asks_whom() -> None:
     figure = figures.capture_figure(capture.of("cross"), 1, 2)
     assert figure.grid is not None
     # Thumbnails are square: each row of three stands twice.
-    small = figure.grid.thumbnails[1, 2]
-    np.testing.assert_allclose(small, np.repeat(capture.weights(1, 2, group="cross"), 2, 0))
+    small, whole = figure.grid.thumbnails[1, 2], capture.weights(1, 2, group="cross")
+    np.testing.assert_allclose(small, np.repeat(whole, 2, 0), atol=1e-6)
     (panel,) = figure.panels
     assert (panel.rows.title, panel.cols.title) == (
         "decoder (query): attends from",
