@@ -20,7 +20,10 @@ _HOMES = {
     "Sweep": "sweeping",
     "sweep": "sweeping",
     "head_logits": "attribution",
+    "induction_circuit": "circuit",
     "outlets": "projections",
+    "value_norms": "value_maps",
+    "value_weighted": "value_maps",
 }
 
 __all__ = list(_HOMES)
@@ -34,6 +37,7 @@ def __getattr__(name: str) -> Any:
 
 if TYPE_CHECKING:
     from attnviz.interventions.attribution import head_logits as head_logits
+    from attnviz.interventions.circuit import induction_circuit as induction_circuit
     from attnviz.interventions.edits import Edit as Edit
     from attnviz.interventions.edits import HideEdge as HideEdge
     from attnviz.interventions.edits import HideToken as HideToken
@@ -45,3 +49,5 @@ if TYPE_CHECKING:
     from attnviz.interventions.running import intervene as intervene
     from attnviz.interventions.sweeping import Sweep as Sweep
     from attnviz.interventions.sweeping import sweep as sweep
+    from attnviz.interventions.value_maps import value_norms as value_norms
+    from attnviz.interventions.value_maps import value_weighted as value_weighted

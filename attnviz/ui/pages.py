@@ -100,10 +100,22 @@ PAGES = (
         "Every head of a real language model, on your own text.",
     ),
     Entry(
+        "compare_models",
+        "Two texts, two models",
+        "difference",
+        "The same head on two texts, in two models or checkpoints: what moved, and in which heads.",
+    ),
+    Entry(
         "interventions",
         "Interventions",
         "content_cut",
         "Remove heads of a real model, one or all in turn, and see the prediction move.",
+    ),
+    Entry(
+        "induction",
+        "Induction",
+        "repeat",
+        "A worked example: the two heads with which a small model repeats what it read once.",
     ),
     Entry(
         "decoding",
