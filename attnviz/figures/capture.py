@@ -10,7 +10,7 @@ from jaxtyping import Float32
 
 from attnviz.errors import AttnvizError
 from attnviz.figures.capture_axes import cols_of, grows_from, rows_of
-from attnviz.figures.figure import Figure, Grid, Panel
+from attnviz.figures.figure import Figure, Grid, Panel, squares
 from attnviz.figures.parts import Part, Request
 
 STACK_BYTES = 2_000_000
@@ -259,7 +259,7 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
             ),
         ),
         grid=Grid(
-            thumbnails=capture.overview(),
+            thumbnails=squares(capture.overview()),
             layers=indices,
             metrics=_metric_grids(capture),
             stack=stack,
