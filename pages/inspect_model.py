@@ -16,7 +16,7 @@ SENTENCE = "The keys to the cabinet are on the table, because the cat sat on the
 page.head(
     "Which words does each head of this model read?",
     "Every square is one head's map, the large one can be read cell by cell. Rows ask, columns "
-    "answer; each row shares out one unit of attention.",
+    "answer.",
 )
 
 left, right = st.columns([1, 2])

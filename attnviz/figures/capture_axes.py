@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from attnviz.figures.figure import Axis
+from attnviz.figures.sinks import DETAIL, LABEL, has_sinks
 
 MARKED = "; marked: written by the model"
 
@@ -23,11 +24,23 @@ def rows_of(capture: Any, title: str) -> Axis:
 
 
 def cols_of(capture: Any, title: str) -> Axis:
-    """The keys: the same tokens, or in cross-attention what stands on the other side."""
+    """The keys: the same tokens, or in cross-attention what stands on the other side.
+
+    Where a layer has a learned sink, that stands after them.
+    """
     keys = getattr(capture, "keys", None)
-    if keys is None:
-        return replace(_tokens(capture), name="key", title=title)
-    return Axis("key", title, keys.labels, keys.details, special=keys.special)
+    axis = (
+        _tokens(capture) if keys is None else Axis("", "", keys.labels, keys.details, keys.special)
+    )
+    if has_sinks(capture):
+        details, special = axis.details or (), axis.special or ()
+        axis = replace(
+            axis,
+            labels=(*axis.labels, LABEL),
+            details=(*details, DETAIL),
+            special=(*special, True),
+        )
+    return replace(axis, name="key", title=title)
 
 
 def grows_from(capture: Any) -> int:

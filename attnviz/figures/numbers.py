@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,25 +13,30 @@ import numpy as np
 from attnviz.figures.capture import OVERVIEW_SIDE
 from attnviz.figures.figure import Axis
 from attnviz.figures.parts import Request, Source
+from attnviz.figures.sinks import LABEL, has_sinks, with_sinks
 
 
 def to_npz(capture: Any, layer: int, head: int) -> bytes:
     """One head's map with its tokens, as a compressed NPZ that loads with allow_pickle=False.
 
-    Arrays: weights (T_q, T_k) float32, blocked (T_q, T_k) bool, tokens (T,) as shown, token_ids
-    (T,), layer, head, model and text.
+    Arrays: weights (T_q, T_k) float32, blocked (T_q, T_k) bool, tokens (T_q,) and key_tokens
+    (T_k,) as shown, token_ids (T_q,), layer, head, model and text; where the maps have learned
+    sinks also sink (T_q,), what each row gives to it.
     """
+    sink = {"sink": capture.sink_weights(layer, head)} if has_sinks(capture) else {}
     buffer = io.BytesIO()
     np.savez_compressed(
         buffer,
         weights=capture.weights(layer, head),
         blocked=capture.blocked(layer),
         tokens=np.array(capture.tokens, dtype=np.str_),
+        key_tokens=np.array(_key_tokens(capture), dtype=np.str_),
         token_ids=np.array(capture.token_ids, dtype=np.int64),
         layer=np.int64(layer),
         head=np.int64(head),
         model=np.str_(capture.model_name),
         text=np.str_(capture.text),
+        **sink,
     )
     return buffer.getvalue()
 
@@ -38,16 +44,24 @@ def to_npz(capture: Any, layer: int, head: int) -> bytes:
 def to_csv(capture: Any, layer: int, head: int) -> str:
     """One head's map as a table: a row a query, a column a key, each named by position and token.
 
-    Weights are written so that float32 reads them back exactly.
+    Weights are written so that float32 reads them back exactly. A learned sink is the last column.
     """
-    weights = capture.weights(layer, head)
-    names = [f"{place}: {token}" for place, token in enumerate(capture.tokens)]
+    weights = with_sinks(capture).weights(layer, head)
+    names, keys = (
+        [f"{place}: {token}" for place, token in enumerate(tokens)]
+        for tokens in (capture.tokens, _key_tokens(capture))
+    )
+    keys += [LABEL] * has_sinks(capture)
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
-    writer.writerow(["query \\ key", *names])
+    writer.writerow(["query \\ key", *keys])
     for name, row in zip(names, weights, strict=True):
         writer.writerow([name, *(np.format_float_positional(value) for value in row)])
     return buffer.getvalue()
+
+
+def _key_tokens(capture: Any) -> Sequence[str]:
+    return getattr(capture, "key_tokens", capture.tokens)
 
 
 def whole_npz(source: Source, layer: int, head: int, rows: Axis, cols: Axis) -> bytes:

@@ -84,6 +84,7 @@ def test_cross_attention_is_a_stack_with_the_source_across(
     rows = explorer.ask("explorer.figure.panels[0].rows.labels")
     assert rows == list(capture.of("cross").tokens)
     assert (len(rows), len(capture.tokens)) == (4, 6)
+    assert explorer.ask("[explorer.figure.grid.down, explorer.figure.grid.across]") == [4, 6]
     _drawn(page, capture.of("cross"))
 
 
