@@ -42,7 +42,7 @@ SOFTMAX = {
     "cols": "key: attends to",
     "alt": "Attention",
     "what": "softmax weights",
-    "sums": ", each row sums to 1",
+    "sums": ", rows sum to 1",
     "file": "attention",
 }
 SIGNED = {
@@ -52,6 +52,11 @@ SIGNED = {
     "what": "exact effective map, signed",
     "sums": "",
     "file": "effective",
+}
+CROSS = SOFTMAX | {
+    "rows": "decoder (query): attends from",
+    "cols": "encoder (key): attends to",
+    "alt": "Cross-attention",
 }
 """What the parts of a figure are called."""
 
@@ -212,9 +217,10 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     layer is the true layer index. Of a longer text the map is an overview; part() has the rest.
     """
     indices, heads = layers(capture), n_heads(capture)
-    words = SIGNED if capture.signed else SOFTMAX
+    across = getattr(capture, "group", "self") == "cross"
+    words = SIGNED if capture.signed else CROSS if across else SOFTMAX
     rows, cols = rows_of(capture, words["rows"]), cols_of(capture, words["cols"])
-    what = words["what"] + (" with the learned sink's" if has_sinks(capture) else "")
+    what = words["what"] + (" with the sink's" if has_sinks(capture) else "")
     capture = with_sinks(capture)
     n_tokens, n_keys = len(rows.labels), len(cols.labels)
 

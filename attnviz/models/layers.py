@@ -29,7 +29,7 @@ class LayerRecord:
     bias: Float[Tensor, "#heads queries keys"] | None = None  # added to the scaled scores
     added: Float[Tensor, "#heads queries keys"] | None = None  # a mask's finite part, after capping
     softcap: float | None = None
-    sinks: Float[Tensor, "#heads #queries"] | None = None  # one more logit, without a value
+    sinks: Float[Tensor, "#heads #queries"] | None = None  # one more logit a row, without a value
     row_max: Float[Tensor, "heads queries"] | None = None
     row_log_sum: Float[Tensor, "heads queries"] | None = None
 

@@ -11,6 +11,7 @@ from attnviz.components.explorer.payload import pack
 from attnviz.figures import capture as figures
 from attnviz.figures import numbers
 from attnviz.models import recorded
+from tests.models.test_groups import pair
 from tests.models.tiny import TEXT, llama
 
 
@@ -66,6 +67,24 @@ def test_npz_and_csv_give_the_exact_map_back(recording: recorded.Recording) -> N
     assert header[1:] == [f"{place}: {token}" for place, token in enumerate(recording.tokens)]
     values = np.array([[np.float32(cell) for cell in row[1:]] for row in rows])
     np.testing.assert_array_equal(values, recording.maps[5, 2])
+
+
+def test_cross_attention_says_who_asks_whom() -> None:
+    """The decoder's tokens down, the encoder's across: not the encoder's own map by mistake."""
+    capture = av.capture(pair("t5"), source="the cat sat on the mat", target="the dog ran")
+    (panel,) = figures.capture_figure(capture.of("cross"), 1, 2).panels
+    assert (panel.rows.title, panel.cols.title) == (
+        "decoder (query): attends from",
+        "encoder (key): attends to",
+    )
+    assert panel.rows.labels == capture.of("cross").tokens
+    assert panel.cols.labels == capture.tokens
+    assert panel.values.shape == (3, 6)
+    assert panel.blocked is None
+    own = figures.capture_figure(capture, 1, 2).panels[0]
+    assert own.rows.title == "query: attends from"
+    assert own.values.shape == (6, 6)
+    assert own.blocked is None, "an encoder's triangle is no mask"
 
 
 def test_what_the_model_wrote_is_marked_and_says_what_it_predicted() -> None:

@@ -82,7 +82,7 @@ def test_the_column_is_what_transformers_drops(model: LoadedModel, capture: Capt
             assert panel.cols.labels == (*capture.tokens, "sink")
             assert panel.cols.special == (False,) * 13 + (True,)
             assert panel.rows.labels == capture.tokens
-            said = "softmax weights with the learned sink's, 13 × 14, each row sums to 1"
+            said = "softmax weights with the sink's, 13 × 14, rows sum to 1"
             assert panel.subtitle == said
     heads = [capture.sink_weights(0, head).mean() for head in range(4)]
     assert np.ptp(heads) > 0.05
