@@ -7,7 +7,7 @@ from attnviz.errors import AttnvizError
 from attnviz.figures import capture as figures
 from attnviz.jobs import CaptureJob
 from attnviz.models import catalog
-from attnviz.ui import controls, inspect_panels, maps, page, selection, work
+from attnviz.ui import controls, inspect_panels, maps, page, seen_panels, selection, work
 from attnviz.ui.folded import Folded
 
 OTHER = "other"
@@ -62,11 +62,13 @@ chosen = selection.current(
 )
 figure = maps.figure_of("inspect", job, shown, chosen)
 # Predictions are of no head: with them alone below, heads are the browser's own business.
-quiet = controls.section_now("next") == "next"
+quiet = controls.section_now("next") == "next" and capture.image is None
 group = None if shown.signed else shown.group
 source = maps.source_of(job, signed=shown.signed, group=group)
 chosen = explorer(figure, key="inspect", selection=chosen, source=source, quiet=quiet)
 selection.keep(chosen, default=default)
+if capture.image is not None:
+    seen_panels.over_picture(shown, chosen, "inspect")
 st.text(f"{capture.check.sentence} Computed in {capture.dtype} on {capture.device}.")
 for note in capture.notes:
     st.text(note)

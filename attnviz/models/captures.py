@@ -53,6 +53,7 @@ class Capture:
     keys: Axis | None = field(default=None, repr=False)  # None: the keys are the tokens
     roles: tuple[str, ...] = ()  # who says each token, in a chat
     grid: tuple[int, int] | None = None  # (rows, columns) of a picture's patches
+    patch: int = 0  # pixels along a side of one, in image
     image: np.ndarray | None = field(default=None, repr=False)  # (height, width, 3), as seen
     written: Axis | None = None  # the new tokens of generate=; the last of them was not read
     parts: Mapping[str, Capture] = field(default_factory=dict, repr=False)  # the other stacks
