@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.errors import AttnvizError
-from attnviz.figures.capture_axes import cols_of, grows_from, rows_of
+from attnviz.figures.capture_axes import MARKED, cols_of, grows_from, rows_of
 from attnviz.figures.figure import Figure, Grid, Panel
 from attnviz.figures.parts import Part, Request
 from attnviz.figures.sinks import has_sinks, with_sinks
@@ -229,6 +229,7 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
         stack = np.stack([np.stack([capture.weights(i, h) for h in range(heads)]) for i in indices])
     shown = whole(capture, layer, head)
     before = grows_from(capture)
+    said = f"{what}, {n_tokens:,} × {n_keys:,}{words['sums']}"
 
     return Figure(
         title=capture.model_name,
@@ -245,7 +246,7 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
                 cols=cols,
                 scale="signed" if capture.signed else "weight",
                 blocked=shown.blocked if shown.blocked.any() else None,
-                subtitle=f"{what}, {n_tokens:,} × {n_keys:,}{words['sums']}",
+                subtitle=said + ("" if rows.written is None else MARKED),
                 block=shown.block,
                 tops=shown.tops,
                 grows_from=before if before < n_tokens == n_keys and shown.block == 1 else None,

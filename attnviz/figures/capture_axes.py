@@ -9,7 +9,8 @@ from typing import Any
 from attnviz.figures.figure import Axis
 from attnviz.figures.sinks import DETAIL, LABEL, has_sinks
 
-MARKED = "; marked: written by the model"
+MARKED = "; marked in orange: written by the model"
+"""What a subtitle adds where an axis has a written part."""
 
 
 def rows_of(capture: Any, title: str) -> Axis:
@@ -19,7 +20,6 @@ def rows_of(capture: Any, title: str) -> Axis:
     if written is not None:
         for place, label in enumerate(written.labels, grows_from(capture) - 1):
             details[place] += f", while predicting {label}"
-    title += "" if axis.written is None else MARKED
     return replace(axis, name="query", title=title, details=tuple(details))
 
 
