@@ -44,7 +44,12 @@ def figure_of(key: str, job: CaptureJob | ValueJob, capture: Any, chosen: Select
         figure = replace(
             figures.capture_figure(capture, chosen.layer or 0, chosen.head or 0),
             snippet=figures.capture_code(
-                job.model, job.text, signed=capture.signed, norms=getattr(job, "group", None)
+                job.model,
+                job.text,
+                signed=capture.signed,
+                norms=getattr(job, "group", None),
+                chat=job.chat,
+                write=job.write,
             ),
         )
         kept = st.session_state[f"{key}:figure"] = (told, figure)
