@@ -189,14 +189,6 @@ class ValueJob:
     def text(self) -> str:
         return self.reading.text
 
-    @property
-    def chat(self) -> bool:
-        return self.reading.chat
-
-    @property
-    def write(self) -> int:
-        return self.reading.write
-
     def run(self, progress: Progress) -> Any:
         """Return the attnviz.interventions.value_maps.ValueWeighted."""
         capture = captured(self.reading, progress, 0.5)
@@ -247,6 +239,26 @@ def captured(job: CaptureJob, progress: Progress, end: float) -> Any:
     if found is not None:
         return found
     return job.run(lambda fraction, text, so_far=None: progress(end * fraction, text))
+
+
+@dataclass(frozen=True)
+class CompareJob:
+    """How far every head moved between two captures of the same shape."""
+
+    a: CaptureJob
+    b: CaptureJob
+    group: str | None = None  # a stack that both have; None: the first of each
+    effective: bool = False  # the linear and state-space layers
+
+    def run(self, progress: Progress) -> Any:
+        """Return the attnviz.comparing.Changes."""
+        from attnviz.comparing import compare
+
+        sides = [captured(job, progress, 0.5) for job in (self.a, self.b)]
+        if self.effective:
+            sides = [side.effective for side in sides]
+        found = compare(*sides, group=self.group)
+        return found.changes(progress=_part(progress, 0.0, 1.0))
 
 
 def _part(progress: Progress, start: float, end: float) -> Callable[[float, str], None]:

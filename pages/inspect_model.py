@@ -7,7 +7,16 @@ from attnviz.errors import AttnvizError
 from attnviz.figures import capture as figures
 from attnviz.jobs import CaptureJob
 from attnviz.models import catalog
-from attnviz.ui import controls, inspect_panels, maps, page, selection, structure_panels, work
+from attnviz.ui import (
+    controls,
+    inspect_panels,
+    maps,
+    page,
+    selection,
+    structure_panels,
+    which_panels,
+    work,
+)
 from attnviz.ui.folded import Folded
 
 OTHER = "other"
@@ -74,11 +83,18 @@ for note in capture.notes:
     st.text(note)
 page.caution("not_explanation", "head_role")
 
-tabs = {"next": "What comes next", "heads": "All heads as a table", "files": "Numbers out"}
+tabs = {
+    "next": "What comes next",
+    "which": which_panels.TITLE,
+    "heads": "All heads as a table",
+    "files": "Numbers out",
+}
 tabs |= {"state": "Gates and state"} if shown.signed else structure_panels.TABS
 section = controls.section(tabs)
 if section == "next":
     inspect_panels.predictions(capture)
+if section == "which":
+    which_panels.which_heads(shown, job, chosen, "inspect")
 if section == "heads":
     inspect_panels.heads(shown, "inspect")
 if section == "alike":

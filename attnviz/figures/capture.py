@@ -28,6 +28,9 @@ METRICS = {
     "first": "Mass on the first token",
     "previous": "Mass on the previous token",
     "self": "Mass on the token itself",
+    "span": "Effective span (keys)",
+    "duplicate": "Duplicate-token score",
+    "induction": "Induction score",
 }
 STATE = {
     "decay": "Kept of the state, a token",
@@ -144,8 +147,8 @@ def _metric_grids(capture: Maps) -> dict[str, Float32[np.ndarray, "layers heads"
     frame = capture.metrics()
     grids = {}
     for column, title in (METRICS | STATE).items():
-        if column not in frame:
-            continue
+        if column not in frame or frame[column].isna().all():
+            continue  # a text that repeats nothing has no induction score
         table = frame.pivot(index="layer", columns="head", values=column)
         grids[title] = table.to_numpy(np.float32)
     return grids
@@ -200,14 +203,14 @@ def capture_code(
     value-weighted map it is instead. chat: the text is a user's message. write: tokens that the
     model writes on.
     """
-    of, also = "capture.effective" if signed else "capture", ""
+    of, imports = "capture.effective" if signed else "capture", ""
     if norms is not None:
         of = f"value_weighted(model, capture, {norms!r})"
-        also = "from attnviz.interventions import value_weighted\n"
+        imports = "from attnviz.interventions import value_weighted\n"
     given = f'messages=[{{"role": "user", "content": {text!r}}}]' if chat else repr(text)
     more = f", generate={write}" if write else ""
     return (
-        f"import attnviz as av\n{also}\n"
+        f"import attnviz as av\n{imports}\n"
         f"model = av.load_model({model!r})\n"
         f"capture = av.capture(model, {given}{more})\n"
         f"print({of}.weights(layer, head))\n"
@@ -221,8 +224,8 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     """
     indices, heads = layers(capture), n_heads(capture)
     across = getattr(capture, "group", "self") == "cross"
-    norms = getattr(capture, "scale", "weight") == "magnitude"
     words = SIGNED if capture.signed else CROSS if across else SOFTMAX
+    norms = getattr(capture, "scale", "weight") == "magnitude"
     words = words | NORMS if norms else words
     rows, cols = rows_of(capture, words["rows"]), cols_of(capture, words["cols"])
     n_tokens, n_keys = len(rows.labels), len(cols.labels)

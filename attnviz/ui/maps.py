@@ -41,16 +41,18 @@ def figure_of(key: str, job: CaptureJob | ValueJob, capture: Any, chosen: Select
     kept = st.session_state.get(f"{key}:figure")
     told = (job, capture.signed, getattr(capture, "group", ""))
     if kept is None or kept[0] != told:
+        reading = job.reading if isinstance(job, ValueJob) else job
         figure = replace(
             figures.capture_figure(capture, chosen.layer or 0, chosen.head or 0),
             snippet=figures.capture_code(
-                job.model,
-                job.text,
+                reading.model,
+                reading.text,
                 signed=capture.signed,
                 norms=getattr(job, "group", None),
-                chat=job.chat,
-                write=job.write,
+                chat=reading.chat,
+                write=reading.write,
             ),
+            blocks=True,
         )
         kept = st.session_state[f"{key}:figure"] = (told, figure)
     return kept[1]
