@@ -12,6 +12,7 @@ from attnviz.figures import capture as figures
 from attnviz.figures import numbers
 from attnviz.models import recorded
 from tests.models.test_groups import pair
+from tests.models.tiny import TEXT, llama
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +85,25 @@ def test_cross_attention_says_who_asks_whom() -> None:
     assert own.rows.title == "query: attends from"
     assert own.values.shape == (6, 6)
     assert own.blocked is None, "an encoder's triangle is no mask"
+
+
+def test_what_the_model_wrote_is_marked_and_says_what_it_predicted() -> None:
+    made = av.capture(llama(), TEXT, generate=4)
+    assert made.written is not None
+    (panel,) = figures.capture_figure(made, 1, 2).panels
+    assert panel.values.shape == (16, 16)
+    assert panel.rows.labels == panel.cols.labels == made.tokens
+    assert (panel.rows.written, panel.cols.written, panel.grows_from) == (13, 13, 13)
+    assert panel.rows.details is not None
+    assert panel.cols.details == made.token_details
+    said = [detail.partition(", while predicting ")[2] for detail in panel.rows.details]
+    assert said == [""] * 12 + list(made.written.labels)
+    (plain,) = figures.capture_figure(av.capture(llama(), TEXT), 1, 2).panels
+    assert (plain.rows.written, plain.grows_from) == (None, None)
+
+
+def test_the_code_of_a_figure_asks_for_what_was_asked() -> None:
+    code = figures.capture_code("m", 'say "hi"', chat=True, write=3)
+    message = ', messages=[{"role": "user", "content": \'say "hi"\'}], generate=3)'
+    assert message in code
+    compile(code, "code", "exec")
