@@ -56,6 +56,7 @@ class Capture:
     roles: tuple[str, ...] = ()  # who says each token, in a chat
     grid: tuple[int, int] | None = None  # (rows, columns) of a picture's patches
     image: np.ndarray | None = field(default=None, repr=False)  # (height, width, 3), as seen
+    written: Axis | None = None  # the new tokens of generate=; the last of them was not read
     parts: Mapping[str, Capture] = field(default_factory=dict, repr=False)  # the other stacks
 
     def __post_init__(self) -> None:
@@ -70,6 +71,11 @@ class Capture:
     @property
     def n_keys(self) -> int:
         return self.n_tokens if self.keys is None else len(self.keys)
+
+    @property
+    def n_prompt(self) -> int:
+        """Tokens that were given: all of them, but where the model wrote on."""
+        return self.n_tokens - (0 if self.written is None else len(self.written) - 1)
 
     @property
     def key_tokens(self) -> tuple[str, ...]:
@@ -115,6 +121,8 @@ class Capture:
             token_ids=self.token_ids,
             special=self.special,
             records=self.mixers,
+            roles=self.roles,
+            written=self.written,
         )
 
     @property

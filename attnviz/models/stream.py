@@ -17,7 +17,7 @@ from torch import Tensor
 
 from attnviz.metrics.heads import NAMES, key_gaps, mean_rows, row_metrics
 from attnviz.models import cores
-from attnviz.models.layers import LayerRecord, of_heads
+from attnviz.models.layers import LayerRecord, of_heads, of_queries
 
 ROWS, FAST_ROWS, LEAST_ROWS = 256, 128, 8  # of a block; products of fewer rows are slower
 CELLS, MOST_CELLS = 2**20, 2**22  # of a block, all its heads together: 4 and 16 MiB in float32
@@ -180,7 +180,7 @@ def _softmax(
     total = torch.ones_like(log_sum)
     if record.sinks is not None:
         # One more logit a row: the sum grows by its share, and it may be the largest.
-        sink = record.sinks[heads, None].to(s.dtype) - top
+        sink = of_queries(record.sinks[heads], rows).to(s.dtype) - top
         share = torch.nn.functional.softplus(sink - log_sum, threshold=50)
         log_sum = log_sum + share
         total = (-share).exp()

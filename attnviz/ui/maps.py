@@ -43,7 +43,9 @@ def figure_of(key: str, job: CaptureJob, capture: Any, chosen: Selection) -> Fig
     if kept is None or kept[0] != told:
         figure = replace(
             figures.capture_figure(capture, chosen.layer or 0, chosen.head or 0),
-            snippet=figures.capture_code(job.model, job.text, signed=capture.signed),
+            snippet=figures.capture_code(
+                job.model, job.text, signed=capture.signed, chat=job.chat, write=job.write
+            ),
             blocks=True,
         )
         kept = st.session_state[f"{key}:figure"] = (told, figure)

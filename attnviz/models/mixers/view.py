@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float32
 from torch import Tensor
 
 from attnviz.errors import AttnvizError
+from attnviz.models.axis import Axis
 from attnviz.models.layer import Layer
 from attnviz.models.mixers.record import MixerRecord, Strips
 from attnviz.models.pooling import stacked
@@ -32,6 +33,8 @@ class EffectiveMaps:
     token_ids: tuple[int, ...]
     special: tuple[bool, ...]
     records: dict[int, MixerRecord] = field(repr=False)
+    roles: tuple[str, ...] = ()  # who says each token, in a chat
+    written: Axis | None = None  # the new tokens where the model wrote on; the last was not read
 
     @property
     def n_tokens(self) -> int:

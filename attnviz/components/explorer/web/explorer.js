@@ -7,6 +7,7 @@ import { element } from "./dom.js";
 import { scenePlate, wordsOf } from "./exporting.js";
 import { loadFaces } from "./faces.js";
 import { Filing } from "./filing.js";
+import { FirstToken } from "./firsttoken.js";
 import { layOutGrid, taken } from "./gridstage.js";
 import { openHead, shownPanels } from "./heads.js";
 import { linked } from "./linking.js";
@@ -68,7 +69,8 @@ export class Explorer {
     this.panels = element("div", "panels");
     this.scenes = new Scenes(this);
     this.player = new Player(this);
-    this.main = element("div", "main", {}, [this.player.root, this.scenes.above, this.panels]);
+    this.first = new FirstToken();
+    this.main = element("div", "main", {}, [this.player.root, this.scenes.above, this.panels, this.first.root]);
     this.stage = element("div", "stage", {}, [this.main]);
     root.replaceChildren(this.toolbar.root, this.stage, this.voice.root);
     this.theme = themeOf(root, figure, this.options.palette);
@@ -148,6 +150,7 @@ export class Explorer {
       }
     });
     this.scenes.layOut(tall);
+    this.first.update(this.figure, this.scenes.main?.panel ?? null, options);
     this.toolbar.exporting.hidden = this.panels.children.length < 2;
   }
 
@@ -200,10 +203,7 @@ export class Explorer {
     this.markAll();
   }
 
-  /**
-   * @param {string} panel @param {number} row @param {number} col
-   * @param {[number, number] | null} to - of a block: its last row and column
-   */
+  /** @param {string} panel @param {number} row @param {number} col @param {[number, number] | null} to - a block's end */
   pin(panel, row, col, to = null) {
     const { selection: now, scenes } = this;
     // What is drawn for comparison only has no name outside: its cells are the open map's.
@@ -220,7 +220,7 @@ export class Explorer {
     if (settled) this.telling.tell();
   }
 
-  /** A map beside the open one, or no more. @param {string} key */
+  /** Puts a map beside the open one, or takes it away. @param {string} key */
   also(key) {
     const { options, figure, scenes: { main } } = this;
     if (!main || (!options.others.includes(key) && !mapOf(figure, main, key))) return;
