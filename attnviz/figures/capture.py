@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.errors import AttnvizError
-from attnviz.figures.figure import Axis, Figure, Grid, Panel
+from attnviz.figures.figure import Axis, Figure, Grid, Panel, squares
 from attnviz.figures.parts import Part, Request
 
 STACK_BYTES = 2_000_000
@@ -29,12 +29,13 @@ METRICS = {
     "previous": "Mass on the previous token",
     "self": "Mass on the token itself",
 }
+HIDDEN = {"hidden": "Mass on hidden special tokens"}
 STATE = {
     "decay": "Kept of the state, a token",
     "strength": "Write strength",
     "state": "Norm of the state",
 }
-"""What the metric columns of a capture, and of its effective maps, are called on screen."""
+"""What the metric columns of a capture, of one without special tokens, and of effective maps are called on screen."""
 
 SOFTMAX = {
     "rows": "query: attends from",
@@ -88,6 +89,14 @@ class Maps(Protocol):
     def tops(self, layer: int, head: int) -> np.ndarray: ...
     def overview(self, size: int = 32) -> np.ndarray: ...
     def metrics(self) -> Any: ...
+
+
+def titles(capture: Maps) -> dict[str, str]:
+    """What the metrics are called on screen, in words where the maps are of words."""
+    named = METRICS | HIDDEN | STATE
+    if getattr(capture, "unit", "token") == "token":
+        return named
+    return {column: title.replace("token", "word") for column, title in named.items()}
 
 
 def layers(capture: Maps) -> tuple[int, ...]:
@@ -153,7 +162,7 @@ def _alike(capture: Maps) -> bool:
 def _metric_grids(capture: Maps) -> dict[str, Float32[np.ndarray, "layers heads"]]:
     frame = capture.metrics()
     grids = {}
-    for column, title in (METRICS | STATE).items():
+    for column, title in titles(capture).items():
         if column not in frame:
             continue
         table = frame.pivot(index="layer", columns="head", values=column)
@@ -246,7 +255,7 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
             ),
         ),
         grid=Grid(
-            thumbnails=capture.overview(),
+            thumbnails=squares(capture.overview()),
             layers=indices,
             metrics=_metric_grids(capture),
             stack=stack,

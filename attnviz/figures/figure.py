@@ -237,3 +237,12 @@ class Figure:
         if first is None or first.grows_from is None:
             return 0
         return len(first.rows.labels) - first.grows_from + 1
+
+
+def squares(
+    maps: Float32[np.ndarray, "*heads rows cols"],
+) -> Float32[np.ndarray, "*heads side side"]:
+    """Thumbnails are square: of cross-attention's maps, the shorter side's cells are repeated."""
+    side = np.arange(max(maps.shape[-2:]))
+    rows, cols = (side * n // len(side) for n in maps.shape[-2:])
+    return maps[..., rows[:, None], cols]

@@ -14,6 +14,7 @@ from attnviz.errors import AttnvizError, ModelError
 from attnviz.metrics.heads import NAMES
 from attnviz.models.axis import Axis
 from attnviz.models.check import CheckResult
+from attnviz.models.grouped import Regroupable
 from attnviz.models.kept_map import KeptMap, summarised
 from attnviz.models.layer import Layer
 from attnviz.models.layers import LayerRecord
@@ -25,7 +26,7 @@ from attnviz.models.tokens import screen_tokens
 
 
 @dataclass(frozen=True, eq=False)
-class Capture:
+class Capture(Regroupable):
     """One run of one model on one text. Immutable; every number comes from that run.
 
     Of a model with several stacks of maps (encoder, decoder, cross) it is the first stack, and
@@ -113,6 +114,7 @@ class Capture:
             token_ids=self.token_ids,
             special=self.special,
             records=self.mixers,
+            tokenizer=self.tokenizer,
         )
 
     @property

@@ -83,7 +83,7 @@ def heads(capture: Any, key: str) -> None:
     st.markdown("Sort by a column; choose a row to see that head above.")
     columns = {
         word: st.column_config.NumberColumn(title, format="%.4f")
-        for word, title in (figures.METRICS | figures.STATE).items()
+        for word, title in figures.titles(capture).items()
         if word in table
     }
     st.dataframe(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from jaxtyping import Bool, Float32
 from torch import Tensor
 
 from attnviz.errors import AttnvizError
+from attnviz.models.grouped import Regroupable
 from attnviz.models.layer import Layer
 from attnviz.models.mixers.record import MixerRecord, Strips
 from attnviz.models.pooling import stacked
@@ -22,7 +24,7 @@ COLUMNS = 256  # of a map that are held at once while it is made smaller
 
 
 @dataclass(frozen=True, eq=False)
-class EffectiveMaps:
+class EffectiveMaps(Regroupable):
     """Signed maps: output = A V. Rows need not add up to 1, and no cell is a probability."""
 
     model_name: str
@@ -32,6 +34,7 @@ class EffectiveMaps:
     token_ids: tuple[int, ...]
     special: tuple[bool, ...]
     records: dict[int, MixerRecord] = field(repr=False)
+    tokenizer: Any = field(default=None, repr=False)
 
     @property
     def n_tokens(self) -> int:
