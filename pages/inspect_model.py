@@ -7,7 +7,7 @@ from attnviz.errors import AttnvizError
 from attnviz.figures import capture as figures
 from attnviz.jobs import CaptureJob
 from attnviz.models import catalog
-from attnviz.ui import controls, inspect_panels, maps, page, selection, work
+from attnviz.ui import controls, granularity_panels, inspect_panels, maps, page, selection, work
 from attnviz.ui.folded import Folded
 
 OTHER = "other"
@@ -39,20 +39,24 @@ with left:
 with right:
     text = controls.text("Text", key="text", default=SENTENCE, height=68)
 
-    with Folded("A conversation, a target, a picture", key="reading") as folded:
-        more = inspect_panels.reading(folded.open)
+    with st.container(horizontal=True):
+        with Folded("A conversation, a target, a picture", key="reading") as folded:
+            more = inspect_panels.reading(folded.open)
+        units = granularity_panels.choice()
 
 job = CaptureJob(name, text, *placed, **more)
 try:
     capture = work.result_of(job, st.empty())
+    own = maps.shown(capture)
+    shown = granularity_panels.read_in(units, job, own, st.empty())
 except AttnvizError as problem:
     page.error(problem)
     st.stop()
 
-shown = maps.shown(capture)
-if shown.signed:
-    st.text(shown.note)
-default = figures.default_head(shown)
+if own.signed:
+    st.text(own.note)
+granularity_panels.told(units, shown)
+default = figures.default_head(own)
 chosen = selection.current(
     "inspect",
     layers=figures.layers(shown),
@@ -64,7 +68,8 @@ figure = maps.figure_of("inspect", job, shown, chosen)
 # Predictions are of no head: with them alone below, heads are the browser's own business.
 quiet = controls.section_now("next") == "next"
 group = None if shown.signed else shown.group
-source = maps.source_of(job, signed=shown.signed, group=group)
+regroup = None if shown is own else shown.over(None).over
+source = maps.source_of(job, signed=shown.signed, group=group, regroup=regroup)
 chosen = explorer(figure, key="inspect", selection=chosen, source=source, quiet=quiet)
 selection.keep(chosen, default=default)
 st.text(f"{capture.check.sentence} Computed in {capture.dtype} on {capture.device}.")
@@ -79,6 +84,6 @@ if section == "next":
 if section == "heads":
     inspect_panels.heads(shown, "inspect")
 if section == "state":
-    inspect_panels.state(shown, chosen.layer)
+    inspect_panels.state(own, chosen.layer)
 if section == "files":
     inspect_panels.files(shown, chosen.layer, chosen.head, figure.file_stem)

@@ -35,7 +35,8 @@ STATE = {
     "strength": "Write strength",
     "state": "Norm of the state",
 }
-"""What the metric columns of a capture, of one without special tokens, and of effective maps are called on screen."""
+"""What the metric columns of a capture are called on screen, hidden special tokens, and those of
+its effective maps."""
 
 SOFTMAX = {
     "rows": "query: attends from",
@@ -204,12 +205,12 @@ def part(capture: Maps, request: Request) -> Part:
     )
 
 
-def capture_code(model: str, text: str, *, signed: bool = False) -> str:
-    """Python that prints the map of the true `layer` and the `head`, of this model on this text.
-
-    signed: that of the layer's linear or state-space mixer.
-    """
-    of = "capture.effective" if signed else "capture"
+def capture_code(model: str, text: str, capture: Maps) -> str:
+    """Python that prints the map of the true `layer` and the `head`, of this model on this text."""
+    group = getattr(capture, "group", "self")
+    of = "capture.effective" if capture.signed else "capture"
+    of += "" if group in ("self", "encoder") else f".of({group!r})"
+    of += getattr(capture, "code", "")
     return (
         f"import attnviz as av\n\n"
         f"model = av.load_model({model!r})\n"
@@ -228,6 +229,8 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     rows = _rows(capture, words["rows"])
     cols = _cols(capture, rows, words["cols"])
     n_tokens, n_keys = len(rows.labels), len(cols.labels)
+    unit = getattr(capture, "unit", "token")
+    by = "" if unit == "token" else f" by {unit}s"
 
     stack = None
     if _alike(capture) and len(indices) * heads * n_tokens * n_keys * 4 <= STACK_BYTES:
@@ -237,7 +240,7 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     return Figure(
         title=capture.model_name,
         alt=(
-            f"{words['alt']} of {capture.model_name} on {n_tokens} tokens: "
+            f"{words['alt']} of {capture.model_name} on {n_tokens} {unit}s: "
             f"{len(indices)} layers of {heads} heads as small maps, one head large."
         ),
         panels=(
@@ -249,7 +252,7 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
                 cols=cols,
                 scale="signed" if capture.signed else "weight",
                 blocked=shown.blocked if shown.blocked.any() else None,
-                subtitle=f"{words['what']}, {n_tokens:,} × {n_keys:,}",
+                subtitle=f"{words['what']}{by}, {n_tokens:,} × {n_keys:,}",
                 block=shown.block,
                 tops=shown.tops,
             ),
@@ -262,6 +265,6 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
             kv_heads=capture.captured[0].n_kv_heads if _alike(capture) else None,
             first=(layer, head) if stack is None else None,
         ),
-        settings=f"{capture.model_name}, {n_tokens} tokens",
+        settings=f"{capture.model_name}, {n_tokens} {unit}s",
         file_stem=f"{capture.model_name}_{words['file']}",
     )

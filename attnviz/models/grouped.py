@@ -84,6 +84,11 @@ class GroupedMaps(Regroupable):
         return self.base.signed
 
     @property
+    def group(self) -> str:
+        """Which stack of maps this is."""
+        return getattr(self.base, "group", "self")
+
+    @property
     def unit(self) -> str:
         """What a row is: a word or a token."""
         return "word" if self.words else "token"
@@ -92,6 +97,12 @@ class GroupedMaps(Regroupable):
     def hides(self) -> bool:
         """Whether some keys are left out."""
         return len(self.cols.shown) < len(self.cols.starts)
+
+    @property
+    def code(self) -> str:
+        """What makes these of a capture, in Python."""
+        bare = f".without_special({'renormalise=True' if self.renormalised else ''})"
+        return (".by_words()" if self.words else "") + (bare if self.hides else "")
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -214,6 +225,10 @@ class GroupedMaps(Regroupable):
     def with_summary(self, known: Summary) -> GroupedMaps:
         """The same, its overview and metrics being known already."""
         return replace(self, known=known)
+
+    def over(self, base: Any) -> GroupedMaps:
+        """The same units of the same run, whose maps are held by base: a new capture, or None."""
+        return replace(self, base=base)
 
     def _summary(self, size: int) -> Summary:
         shape = (min(size, self.n_tokens), min(size, self.n_keys))
