@@ -141,6 +141,7 @@ class CaptureJob:
     device: str = "auto"  # where ATTNVIZ_DEVICE says, or cpu, cuda, mps
     target: str = ""  # what an encoder-decoder is to write; it writes its own where empty
     chat: bool = False  # the text is what a user says, put through the model's template
+    write: int = 0  # tokens that a decoder writes after the text, or an encoder-decoder as target
     picture: bytes = b""  # a PNG or JPEG file, of a model that sees
 
     def run(self, progress: Progress) -> Any:
@@ -160,12 +161,15 @@ class CaptureJob:
         given: dict[str, Any] = {"text": self.text}
         if model.kind == "encoder_decoder":
             given = {"source": self.text, "target": self.target or None}
+            given |= {"max_new_tokens": self.write} if self.write else {}
         elif self.chat:
             given = {"messages": [{"role": "user", "content": self.text}]}
         elif model.kind == "vision":
             if not self.picture:
                 raise AttnvizError(f"{model.title} sees pictures and reads no text; upload one.")
             given = {"image": read_picture(self.picture)}
+        if model.kind in ("decoder", "encoder"):
+            given["generate"] = self.write
         return capture(model, **given, progress=_part(progress, 0.6, 1.0))
 
 

@@ -6,70 +6,91 @@ from attnviz.errors import AttnvizError
 from attnviz.figures import interventions as figures
 from attnviz.interventions.jobs import SweepJob
 from attnviz.models import catalog
-from attnviz.ui import controls, intervention_panels, page, work
+from attnviz.ui import change_panel, controls, intervention_panels, page, work
 
 SENTENCE = "Mr and Mrs Dursley were perfectly normal, thank you. Mr and Mrs Durs"
+DATE, WRITTEN = "tuesday, march 3rd, 1998", "1998-0"
+SECTIONS = {
+    "change": "Change heads and pairs",
+    "cell": "Which heads do this?",
+    "patterns": "Induction and duplicates",
+    "attribution": "Parts of the logit",
+    "numbers": "Numbers and files",
+    "lesson": "How it is measured",
+    "code": "Code",
+}
+NOT_OF = {
+    "encoder": {"patterns", "attribution"},
+    "encoder_decoder": {"cell", "patterns", "attribution"},
+}
+"""What is about the next token of one text, and so not for every kind of model."""
 
 page.head(
     "Which heads does this prediction need?",
     "Each head is removed in turn and the text is read again: a square is what that does to the "
-    "next token.",
+    "next token, or to the output states of a model that predicts none.",
 )
 
 left, right = st.columns([1, 2])
 with left:
-    titles = {entry.name: entry.title for entry in catalog.bundled() if entry.kind == "decoder"}
-    model = controls.pick("Model", list(titles), key="model", show=titles.__getitem__)
-    word = controls.line(
-        "Next word to follow",
-        key="word",
-        placeholder="the likeliest one",
-        help="Begin it with a space where the text would go on with one.",
+    entries = {entry.name: entry for entry in catalog.bundled() if entry.kind != "vision"}
+    model = controls.pick(
+        "Model", list(entries), key="model", show=lambda name: entries[name].title
     )
+    kind = entries[model].kind
+    word = target = ""
+    if kind != "encoder":
+        word = controls.line(
+            "Next token to follow",
+            key="word",
+            placeholder="the likeliest one",
+            help="Begin it with a space where the text would go on with one.",
+        )
 with right:
-    text = controls.text("Text", key="text", default=SENTENCE, height=120)
+    if kind == "encoder_decoder":
+        text = controls.line("What it reads", key="source", default=DATE)
+        target = controls.line(
+            "What it has written so far",
+            key="target",
+            default=WRITTEN,
+            placeholder="all that it writes by itself",
+        )
+    else:
+        text = controls.text("Text", key="text", default=SENTENCE, height=120)
 
-job = SweepJob(model, text, word)
+job = SweepJob(model, text, word, target)
 try:
     swept = work.result_of(job, st.empty())
 except AttnvizError as problem:
     page.error(problem)
     st.stop()
 
+ways = figures.measures(swept)
 measure = controls.segment(
-    "Colour", list(figures.MEASURES), key="by_what", show=figures.MEASURES.__getitem__, named=False
+    "Colour", ways, key="by_what", show=figures.MEASURES.__getitem__, named=False
 )
 dark = st.context.theme.type == "dark"
 grid, bars = st.columns([3, 2])
 with grid:
     page.chart(
         figures.grid_chart(swept, measure, dark=dark),
-        "Grid of all heads, layers down, heads across; the colour is the "
+        "Grid of all heads, layers down, heads across; the colour is what a removal changes: "
         f"{figures.MEASURES[measure]}.",
     )
 with bars:
     page.chart(
         figures.needed_chart(swept, measure, dark=dark),
-        "Bars: the twelve heads whose removal harms most.",
+        "Bars: the twelve heads whose removal changes most.",
     )
 st.text(figures.sweep_sentence(swept))
 page.caution("removed", "head_role")
 
-worst = swept.table().iloc[0]
-suggested = f"{worst['layer']:.0f}.{worst['head']:.0f}"
+suggested = figures.head_words(swept.table().iloc[0])
 section = controls.section(
-    {
-        "change": "Remove heads, hide tokens",
-        "cell": "Which heads do this?",
-        "patterns": "Induction and duplicates",
-        "attribution": "Parts of the logit",
-        "numbers": "Numbers and files",
-        "lesson": "How it is measured",
-        "code": "Code",
-    }
+    {word: title for word, title in SECTIONS.items() if word not in NOT_OF.get(kind, ())}
 )
 if section == "change":
-    intervention_panels.change(job, suggested)
+    change_panel.change(job, suggested)
 if section == "cell":
     intervention_panels.cell(job)
 if section == "patterns":

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float32
 
 from attnviz.errors import AttnvizError
-from attnviz.figures.figure import Axis, Figure, Grid, Panel, squares
+from attnviz.figures.capture_axes import cols_of, grows_from, rows_of
+from attnviz.figures.figure import Figure, Grid, Panel, squares
 from attnviz.figures.parts import Part, Request
 
 STACK_BYTES = 2_000_000
@@ -51,6 +51,11 @@ SIGNED = {
     "alt": "Effective maps",
     "what": "exact effective map, signed",
     "file": "effective",
+}
+CROSS = SOFTMAX | {
+    "rows": "decoder (query): attends from",
+    "cols": "encoder (key): attends to",
+    "alt": "Cross-attention",
 }
 """What the parts of a figure are called."""
 
@@ -134,26 +139,6 @@ def block_of(n_tokens: int) -> int:
     return block
 
 
-def _rows(capture: Maps, title: str) -> Axis:
-    """The queries; in a conversation each stretch begins with who says it."""
-    roles: Sequence[str] = getattr(capture, "roles", ())
-    labels, details = list(capture.tokens), list(capture.token_details)
-    for place, role in enumerate(roles):
-        details[place] += f", said by {role}"
-        if place == 0 or roles[place - 1] != role:
-            labels[place] = f"{role} ▸ {labels[place]}"
-    special = tuple(bool(flag) for flag in capture.special)
-    return Axis("query", title, tuple(labels), tuple(details), special=special)
-
-
-def _cols(capture: Maps, rows: Axis, title: str) -> Axis:
-    """The keys: the same tokens, or in cross-attention what stands on the other side."""
-    keys = getattr(capture, "keys", None)
-    if keys is None:
-        return replace(rows, name="key", title=title)
-    return Axis("key", title, keys.labels, keys.details, special=keys.special)
-
-
 def _alike(capture: Maps) -> bool:
     """Whether all layers have the same heads and mask, so that one hatch serves them all."""
     kinds = {(layer.n_heads, layer.n_kv_heads, layer.window) for layer in capture.captured}
@@ -205,16 +190,28 @@ def part(capture: Maps, request: Request) -> Part:
     )
 
 
-def capture_code(model: str, text: str, capture: Maps) -> str:
-    """Python that prints the map of the true `layer` and the `head`, of this model on this text."""
+def expression(capture: Maps) -> str:
+    """What makes these maps of a `capture`, in Python."""
     group = getattr(capture, "group", "self")
     of = "capture.effective" if capture.signed else "capture"
     of += "" if group in ("self", "encoder") else f".of({group!r})"
-    of += getattr(capture, "code", "")
+    return of + getattr(capture, "code", "")
+
+
+def capture_code(
+    model: str, text: str, *, of: str = "capture", chat: bool = False, write: int = 0
+) -> str:
+    """Python that prints the map of the true `layer` and the `head`, of this model on this text.
+
+    of: what the map is of, where not of the capture itself. chat: the text is a user's message.
+    write: tokens that the model writes on.
+    """
+    given = f'messages=[{{"role": "user", "content": {text!r}}}]' if chat else repr(text)
+    more = f", generate={write}" if write else ""
     return (
         f"import attnviz as av\n\n"
         f"model = av.load_model({model!r})\n"
-        f"capture = av.capture(model, {text!r})\n"
+        f"capture = av.capture(model, {given}{more})\n"
         f"print({of}.weights(layer, head))\n"
     )
 
@@ -225,9 +222,9 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     layer is the true layer index. Of a longer text the map is an overview; part() has the rest.
     """
     indices, heads = layers(capture), n_heads(capture)
-    words = SIGNED if capture.signed else SOFTMAX
-    rows = _rows(capture, words["rows"])
-    cols = _cols(capture, rows, words["cols"])
+    across = getattr(capture, "group", "self") == "cross"
+    words = SIGNED if capture.signed else CROSS if across else SOFTMAX
+    rows, cols = rows_of(capture, words["rows"]), cols_of(capture, words["cols"])
     n_tokens, n_keys = len(rows.labels), len(cols.labels)
     unit = getattr(capture, "unit", "token")
     by = "" if unit == "token" else f" by {unit}s"
@@ -236,6 +233,7 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     if _alike(capture) and len(indices) * heads * n_tokens * n_keys * 4 <= STACK_BYTES:
         stack = np.stack([np.stack([capture.weights(i, h) for h in range(heads)]) for i in indices])
     shown = whole(capture, layer, head)
+    before = grows_from(capture)
 
     return Figure(
         title=capture.model_name,
@@ -255,6 +253,7 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
                 subtitle=f"{words['what']}{by}, {n_tokens:,} × {n_keys:,}",
                 block=shown.block,
                 tops=shown.tops,
+                grows_from=before if before < n_tokens and shown.block == 1 else None,
             ),
         ),
         grid=Grid(

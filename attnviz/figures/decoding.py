@@ -8,6 +8,7 @@ import numpy as np
 
 from attnviz.decoding import Eviction, Generation, Passes, Shared, Stale
 from attnviz.figures import palette
+from attnviz.figures.capture_axes import MARKED
 from attnviz.figures.figure import Axis, Figure, Grid, Panel
 from attnviz.figures.vega import Spec, legible, name, number, tip
 
@@ -15,6 +16,7 @@ from attnviz.figures.vega import Spec, legible, name, number, tip
 def map_figure(written: Generation, layer: int, head: int) -> Figure:
     """Every head's map, a row a token, each computed when its token was written."""
     labels, maps = written.labels, written.maps
+    first = len(written.prompt) if len(written.prompt) < len(labels) else None
     later = ~np.tri(len(labels), dtype=bool)
     return Figure(
         title="The map that decoding leaves, row by row",
@@ -27,8 +29,8 @@ def map_figure(written: Generation, layer: int, head: int) -> Figure:
                 "weights",
                 "Map of one head, stitched from the steps",
                 maps[layer, head],
-                Axis("query", "query: attends from", labels),
-                Axis("key", "key: attends to", labels),
+                Axis("query", f"query: attends from{MARKED}", labels, written=first),
+                Axis("key", "key: attends to", labels, written=first),
                 scale="weight",
                 blocked=later if later.any() else None,
                 subtitle="positions are absolute; the prompt's rows came at once, then one a step",

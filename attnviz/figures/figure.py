@@ -38,7 +38,8 @@ class Axis:
 
     name links panels ("query" on two panels is the same axis: hovering one marks the other).
     title says in words what runs along it. details, if given, are the hover texts. special, if
-    given, says which positions a reader may want to hide ([CLS], [SEP], <s>).
+    given, says which positions a reader may want to hide ([CLS], [SEP], <s>). written, if given,
+    is the first position that the model wrote itself: it and those after it are marked.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Axis:
     labels: tuple[str, ...]
     details: tuple[str, ...] | None = None
     special: tuple[bool, ...] | None = None
+    written: int | None = None
 
     def __post_init__(self) -> None:
         for what, given in (("details", self.details), ("special", self.special)):
@@ -127,7 +129,7 @@ class Grid:
     it the first panel is one map: that of `first`, where the explorer may ask for the others.
     """
 
-    thumbnails: Float32[np.ndarray, "layers heads size size"]  # pooled, for the eye only
+    thumbnails: Float32[np.ndarray, "layers heads down across"]  # pooled, for the eye only
     layers: tuple[int, ...]  # the true index of each row
     metrics: Mapping[str, Float32[np.ndarray, "layers heads"]] = field(default_factory=dict)
     stack: Float32[np.ndarray, "layers heads rows cols"] | None = None

@@ -18,17 +18,29 @@ if TYPE_CHECKING:
 MEASURES = {
     "log_ratio": "change of ln p of the followed token",
     "loss_change": "change of the loss on the text (nats a token)",
+    "moved": "how far the outputs move, relative to their length",
 }
 SHOWN = 12
+
+
+def measures(sweep: Sweep) -> list[str]:
+    """What this sweep can be coloured by."""
+    if not sweep.predicts:
+        return ["moved"]
+    return ["log_ratio", "loss_change"] if len(sweep.tokens) > 1 else ["log_ratio"]
 
 
 def grid_chart(sweep: Sweep, measure: str, *, dark: bool = False) -> Spec:
     """All heads, layers down and heads across; the colour is what removing one changes."""
     table = sweep.table()
     reach = max(float(np.abs(table[measure].to_numpy()).max()), 1e-6)
+    domain = [-reach, reach]
     colours = [_hex(row) for row in palette.diverging(dark)[:: 255 // 10]]
     if measure == "loss_change":
         colours = colours[::-1]  # purple: the head is needed, in both measures
+    if measure == "moved":  # a length: it has no other side
+        domain = [0, reach]
+        colours = [_hex(row) for row in palette.sequential(dark)[:: 255 // 10]]
     place = {"labelAngle": 0, "tickSize": 0, "domain": False}
     chart = {
         "height": max(340, 17 * len(sweep.layers) + 90),
@@ -46,15 +58,13 @@ def grid_chart(sweep: Sweep, measure: str, *, dark: bool = False) -> Spec:
             "color": number(
                 measure,
                 None,
-                scale={"domain": [-reach, reach], "range": colours, "interpolate": "rgb"},
+                scale={"domain": domain, "range": colours, "interpolate": "rgb"},
                 legend={"orient": "bottom", "format": ".2~g", "gradientLength": 260},
             ),
             "tooltip": [
                 tip("where", "layer"),
                 tip("head", "head", "d"),
-                tip("probability", f"p of {sweep.token}", ".4f"),
-                tip("log_ratio", MEASURES["log_ratio"], "+.4f"),
-                tip("loss_change", MEASURES["loss_change"], "+.4f"),
+                *_numbers(sweep),
             ],
         },
         "datasets": {"heads": _rows(table.sort_values(["layer", "head"]), sweep)},
@@ -63,7 +73,7 @@ def grid_chart(sweep: Sweep, measure: str, *, dark: bool = False) -> Spec:
 
 
 def needed_chart(sweep: Sweep, measure: str, *, dark: bool = False) -> Spec:
-    """The heads whose removal harms most, one bar each."""
+    """The heads whose removal changes most, one bar each."""
     table = sweep.table().sort_values(measure, ascending=measure == "log_ratio").head(SHOWN)
     rows = [
         row | {"name": f"{row['where']}.{row['head']}", "value": row[measure]}
@@ -81,13 +91,11 @@ def needed_chart(sweep: Sweep, measure: str, *, dark: bool = False) -> Spec:
             "x": number(
                 "value",
                 MEASURES[measure],
-                axis={"format": "+.2~g", "tickCount": 4},
+                axis={"format": "+.2~g" if sweep.predicts else ".2~g", "tickCount": 4},
             ),
             "tooltip": [
                 tip("name", "layer.head"),
-                tip("probability", f"p of {sweep.token}", ".4f"),
-                tip("log_ratio", MEASURES["log_ratio"], "+.4f"),
-                tip("loss_change", MEASURES["loss_change"], "+.4f"),
+                *_numbers(sweep),
             ],
         },
         "datasets": {"bars": rows},
@@ -95,7 +103,34 @@ def needed_chart(sweep: Sweep, measure: str, *, dark: bool = False) -> Spec:
     return legible(chart, dark=dark)
 
 
-def moved_chart(table: pd.DataFrame, *, dark: bool = False) -> Spec:
+def moved_chart(found: Intervention, *, dark: bool = False) -> Spec:
+    """The tokens whose output states moved most, in the order of the text, one bar each."""
+    moved = found.moved().numpy()
+    places = sorted(np.argsort(-moved, kind="stable")[:SHOWN])
+    rows = [
+        {"token": f"{place}  {found.before.axis.labels[place]}", "moved": float(moved[place])}
+        for place in places
+    ]
+    chart = {
+        "height": 40 * len(rows) + 40,
+        "data": {"name": "bars"},
+        "mark": {"type": "bar", "color": palette.ACCENTS["query"][dark]},
+        "encoding": {
+            "y": name(
+                "token",
+                None,
+                sort=None,
+                axis={"labelFontSize": 13, "labelLimit": 220, "labelOverlap": False},
+            ),
+            "x": number("moved", MEASURES["moved"], scale={"domainMin": 0}),
+            "tooltip": [tip("token", "token"), tip("moved", "moved", ".4f")],
+        },
+        "datasets": {"bars": rows},
+    }
+    return legible(chart, dark=dark)
+
+
+def next_chart(table: pd.DataFrame, *, dark: bool = False) -> Spec:
     """Next tokens before and after, those that moved most, two bars each."""
     rows = [
         {"token": f"{place + 1}. {row['token']}", "run": run, "p": float(value)}
@@ -131,24 +166,57 @@ def moved_chart(table: pd.DataFrame, *, dark: bool = False) -> Spec:
 
 def sweep_sentence(sweep: Sweep) -> str:
     """What the sweep found, in plain words; holds a token, so it is shown as plain text."""
-    table = sweep.table()
-    worst, best = table.iloc[0], table.iloc[-1]
+    rows = _rows(sweep.table(), sweep)
+    most, least = (f"layer {row['where']}, head {row['head']}" for row in (rows[0], rows[-1]))
+    if not sweep.predicts:
+        return (
+            f"Without {most} the output states move by {rows[0]['moved']:.1%} of their length, the "
+            f"most of {len(rows)} removals; without {least} by {rows[-1]['moved']:.1%}, the least."
+        )
     return (
         f"Next token {sweep.token!r}: probability {sweep.probability:.4f} as the model is. "
-        f"Without layer {worst['layer']:.0f}, head {worst['head']:.0f} it is "
-        f"{worst['probability']:.4f}, the lowest of {len(table)} removals; without layer "
-        f"{best['layer']:.0f}, head {best['head']:.0f} {best['probability']:.4f}, the highest."
+        f"Without {most} it is {rows[0]['probability']:.4f}, the lowest of {len(rows)} removals; "
+        f"without {least} {rows[-1]['probability']:.4f}, the highest."
     )
 
 
 def change_sentence(found: Intervention) -> str:
-    """Loss and divergence of one change."""
-    before, after = found.loss() if len(found.before.ids) > 1 else (float("nan"),) * 2
+    """Loss and divergence of one change, or how far an encoder's states moved."""
+    if not found.predicts:
+        moved = found.moved()
+        return (
+            f"The output states moved by {float(moved.mean()):.1%} of their length on average, at "
+            f"most by {float(moved.max()):.1%}. This model predicts no next token."
+        )
+    p, q = (reading.probabilities().max().item() for reading in (found.before, found.after))
+    words = (
+        f"The likeliest next token has probability {p:.4f} as it is and {q:.4f} changed; KL "
+        f"divergence of the two distributions {found.divergence():.4f} nats."
+    )
+    if len(found.before.ids) < 2:
+        return words
+    before, after = found.loss()
     return (
         f"Loss on the text: {before:.3f} nats a token as it is, {after:.3f} changed "
-        f"({after - before:+.3f}). KL divergence of the next-token distributions: "
-        f"{found.divergence():.4f} nats."
+        f"({after - before:+.3f}). {words}"
     )
+
+
+def head_words(row: Any) -> str:
+    """A sweep's head as it is written in the page's controls: 17.3, or cross:0.2."""
+    group = "" if row["group"] == "self" else f"{row['group']}:"
+    return f"{group}{row['layer']:.0f}.{row['head']:.0f}"
+
+
+def _numbers(sweep: Sweep) -> list[Spec]:
+    """The lines of a tooltip that say what a removal does."""
+    if not sweep.predicts:
+        return [tip("moved", MEASURES["moved"], ".4f")]
+    return [
+        tip("probability", f"p of {sweep.token}", ".4f"),
+        tip("log_ratio", MEASURES["log_ratio"], "+.4f"),
+        tip("loss_change", MEASURES["loss_change"], "+.4f"),
+    ]
 
 
 def _rows(table: pd.DataFrame, sweep: Sweep) -> list[dict[str, Any]]:

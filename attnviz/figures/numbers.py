@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from attnviz.figures.capture import OVERVIEW_SIDE
-from attnviz.figures.figure import Axis
+from attnviz.figures.figure import Panel
 from attnviz.figures.parts import Request, Source
 
 
 def to_npz(capture: Any, layer: int, head: int) -> bytes:
     """One head's map with its tokens, as a compressed NPZ that loads with allow_pickle=False.
 
-    Arrays: weights (T_q, T_k) float32, blocked (T_q, T_k) bool, tokens (T,) as shown, token_ids
-    (T,), layer, head, model and text.
+    Arrays: weights (T_q, T_k) float32, blocked (T_q, T_k) bool, tokens (T_q,) as shown, token_ids
+    (T_q,), key_tokens (T_k,): the tokens again, or in cross-attention the source's; layer, head,
+    group of maps, model and text.
     """
     buffer = io.BytesIO()
     np.savez_compressed(
@@ -27,8 +28,10 @@ def to_npz(capture: Any, layer: int, head: int) -> bytes:
         blocked=capture.blocked(layer),
         tokens=np.array(capture.tokens, dtype=np.str_),
         token_ids=np.array(capture.token_ids, dtype=np.int64),
+        key_tokens=np.array(_key_tokens(capture), dtype=np.str_),
         layer=np.int64(layer),
         head=np.int64(head),
+        group=np.str_(getattr(capture, "group", "self")),
         model=np.str_(capture.model_name),
         text=np.str_(capture.text),
     )
@@ -41,25 +44,37 @@ def to_csv(capture: Any, layer: int, head: int) -> str:
     Weights are written so that float32 reads them back exactly.
     """
     weights = capture.weights(layer, head)
-    names = [f"{place}: {token}" for place, token in enumerate(capture.tokens)]
+    queries, keys = (
+        [f"{place}: {token}" for place, token in enumerate(tokens)]
+        for tokens in (capture.tokens, _key_tokens(capture))
+    )
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
-    writer.writerow(["query \\ key", *names])
-    for name, row in zip(names, weights, strict=True):
+    writer.writerow(["query \\ key", *keys])
+    for name, row in zip(queries, weights, strict=True):
         writer.writerow([name, *(np.format_float_positional(value) for value in row)])
     return buffer.getvalue()
 
 
-def whole_npz(source: Source, layer: int, head: int, rows: Axis, cols: Axis) -> bytes:
+def _key_tokens(capture: Any) -> tuple[str, ...]:
+    """What stands along the keys; a recording's and an effective map's are the tokens."""
+    return getattr(capture, "key_tokens", capture.tokens)
+
+
+def whole_npz(source: Source, layer: int, head: int, panel: Panel, settings: str = "") -> bytes:
     """A whole map, exactly, as an NPZ that loads with allow_pickle=False: the names of what the
     browser writes of a short one.
 
     Arrays: values (T_q, T_k) float32, masked (T_q, T_k) bool, rows and cols (positions),
-    row_tokens and col_tokens. It is asked of source and compressed a band of rows at a time, so
-    that a map of hundreds of megabytes is never whole in memory. Raises what source raises.
+    row_tokens and col_tokens, title and settings. It is asked of source and compressed a band of
+    rows at a time, so that a map of hundreds of megabytes is never whole in memory. Raises what
+    source raises.
     """
+    rows, cols = panel.rows, panel.cols
     shape = (len(rows.labels), len(cols.labels))
     few = {
+        "title": np.array([f"Layer {layer}, head {head}"]),
+        "settings": np.array([settings]),
         "rows": np.arange(shape[0], dtype=np.int32),
         "cols": np.arange(shape[1], dtype=np.int32),
         "row_tokens": np.array(rows.labels, dtype=np.str_),

@@ -20,6 +20,7 @@ _HOMES = {
     "Sweep": "sweeping",
     "sweep": "sweeping",
     "head_logits": "attribution",
+    "induction_circuit": "circuit",
     "outlets": "projections",
 }
 
@@ -34,6 +35,7 @@ def __getattr__(name: str) -> Any:
 
 if TYPE_CHECKING:
     from attnviz.interventions.attribution import head_logits as head_logits
+    from attnviz.interventions.circuit import induction_circuit as induction_circuit
     from attnviz.interventions.edits import Edit as Edit
     from attnviz.interventions.edits import HideEdge as HideEdge
     from attnviz.interventions.edits import HideToken as HideToken

@@ -27,7 +27,7 @@ class Knockout:
 
     def __str__(self) -> str:
         word = "removed" if self.by == "zero" else "replaced by its mean"
-        return f"layer {self.layer}, head {self.head} {word}"
+        return f"{_head(self)} {word}"
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Scale:
             raise AttnvizError(f"A head's factor must be a number below 1e6, not {self.factor!r}.")
 
     def __str__(self) -> str:
-        return f"layer {self.layer}, head {self.head} times {self.factor:g}"
+        return f"{_head(self)} times {self.factor:g}"
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Patch:
     group: str | None = None
 
     def __str__(self) -> str:
-        return f"layer {self.layer}, head {self.head} as on another text"
+        return f"{_head(self)} as on another text"
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class HideToken:
     group: str | None = None
 
     def __str__(self) -> str:
-        return f"token {self.position} hidden from the others{_where(self.layer, self.head)}"
+        return f"token {self.position} hidden from the others{_where(self)}"
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,19 @@ class HideEdge:
     group: str | None = None
 
     def __str__(self) -> str:
-        return f"token {self.query} cannot read {self.key}{_where(self.layer, self.head)}"
+        return f"token {self.query} cannot read {self.key}{_where(self)}"
 
 
 Edit = Knockout | Scale | Patch | HideToken | HideEdge
 
 
-def _where(layer: int | None, head: int | None) -> str:
-    words = "" if layer is None else f" in layer {layer}"
-    return words if head is None else f"{words}, head {head}"
+def _head(edit: Knockout | Scale | Patch) -> str:
+    words = f"layer {edit.layer}, head {edit.head}"
+    return words if edit.group is None else f"{edit.group} {words}"
+
+
+def _where(edit: HideToken | HideEdge) -> str:
+    words = "" if edit.group is None else f" in {edit.group} maps"
+    if edit.layer is not None:
+        words += f" in layer {edit.layer}"
+    return words if edit.head is None else f"{words}, head {edit.head}"

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from attnviz.errors import AttnvizError
-from attnviz.interventions.edits import Edit, Knockout
+from attnviz.interventions.edits import Edit
 
 if TYPE_CHECKING:
     from attnviz.interventions.attribution import HeadLogits
+    from attnviz.interventions.circuit import Circuit
     from attnviz.interventions.running import Intervention
     from attnviz.interventions.sweeping import Sweep
     from attnviz.models.progress import Progress
 
 SWEEP_TOKENS = 256
 """The longest text that is swept on a page: each head costs a pass over it."""
-MOST_HEADS = 64
 
 
 @dataclass(frozen=True)
@@ -27,6 +26,7 @@ class SweepJob:
     model: str
     text: str
     word: str = ""  # what is followed; empty: the likeliest next token
+    target: str = ""  # what an encoder-decoder has written so far; empty: all that it writes
 
     def run(self, progress: Progress) -> Sweep:
         from attnviz.interventions.sweeping import sweep
@@ -34,8 +34,14 @@ class SweepJob:
 
         model = _model(self.model, progress)
         _require_short(model, self.text)
-        token = _first_token(model, self.text, self.word) if self.word else None
-        return sweep(model, self.text, token_id=token, progress=part(progress, 0.3, 1.0))
+        before = self.target if model.kind == "encoder_decoder" else self.text
+        return sweep(
+            model,
+            self.text,
+            token_id=_first_token(model, before, self.word) if self.word else None,
+            target=self.target or None,
+            progress=part(progress, 0.3, 1.0),
+        )
 
 
 @dataclass(frozen=True)
@@ -45,13 +51,20 @@ class ChangeJob:
     model: str
     text: str
     edits: tuple[Edit, ...]
+    target: str = ""
 
     def run(self, progress: Progress) -> Intervention:
         from attnviz.interventions.running import intervene
         from attnviz.models.progress import part
 
         model = _model(self.model, progress)
-        return intervene(model, self.text, self.edits, progress=part(progress, 0.5, 1.0))
+        return intervene(
+            model,
+            self.text,
+            self.edits,
+            target=self.target or None,
+            progress=part(progress, 0.5, 1.0),
+        )
 
 
 @dataclass(frozen=True)
@@ -91,21 +104,21 @@ class ProbeJob:
         return pattern_scores(capture(model, inputs=inputs, progress=part(progress, 0.5, 1.0)))
 
 
-def parse_heads(words: str, by: str = "zero") -> tuple[Knockout, ...]:
-    """ "17.3, 16.0" as two knock-outs: layer.head, separated by commas or spaces."""
-    parts = [part for part in re.split(r"[,;\s]+", words.strip()) if part]
-    if len(parts) > MOST_HEADS:
-        raise AttnvizError(f"At most {MOST_HEADS} heads are removed at once, not {len(parts)}.")
-    found = []
-    for part in parts:
-        match = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", part)
-        if match is None:
-            raise AttnvizError(
-                f"Heads are written layer.head, as in 17.3, separated by commas; {part[:40]!r} is "
-                "not one."
-            )
-        found.append(Knockout(int(match[1]), int(match[2]), by))
-    return tuple(dict.fromkeys(found))
+@dataclass(frozen=True)
+class CircuitJob:
+    """The induction circuit of a model whose tokens are characters."""
+
+    model: str = "induction-2l"
+    half: int = 20
+    seed: int = 0
+
+    def run(self, progress: Progress) -> Circuit:
+        from attnviz.interventions.circuit import induction_circuit
+        from attnviz.models.progress import part
+
+        model = _model(self.model, progress)
+        inner = part(progress, 0.3, 1.0)
+        return induction_circuit(model, half=self.half, seed=self.seed, progress=inner)
 
 
 def _model(name: str, progress: Progress) -> Any:
@@ -131,8 +144,11 @@ def _require_short(model: Any, text: str) -> None:
 
 def _first_token(model: Any, text: str, word: str) -> int:
     """The token with which a text goes on when this word follows it."""
-    whole = model.tokenizer(text + word)["input_ids"]
-    start = model.tokenizer(text)["input_ids"]
+    if not text:
+        raise AttnvizError("A word follows what is written so far; type that too.")
+    whole, start = (
+        model.tokenizer(it, add_special_tokens=False)["input_ids"] for it in (text + word, text)
+    )
     if whole[: len(start)] == start and len(whole) > len(start):
         return whole[len(start)]
     raise AttnvizError(

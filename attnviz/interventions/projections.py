@@ -81,9 +81,14 @@ def _outlets(model: Any, two_stacks: bool) -> tuple[Outlet, ...]:
 
 
 def outlet(model: LoadedModel, layer: int, group: str | None = None) -> Outlet:
-    """One layer's, of the first group unless it is named. AttnvizError for one not there."""
+    """One layer's; of several groups one must be named. AttnvizError for one not there."""
     every = outlets(model)
     groups = list(dict.fromkeys(one.group for one in every))
+    if group is None and len(groups) > 1:
+        raise AttnvizError(
+            f"{model.title} has heads in the groups {', '.join(groups)}; say in which of them "
+            f"layer {layer} is meant."
+        )
     wanted = group or groups[0]
     for one in every:
         if (one.group, one.layer) == (wanted, layer):

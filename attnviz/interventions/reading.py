@@ -35,6 +35,13 @@ class Reading:
         return torch.nn.functional.cross_entropy(self.rows[:-1], self.ids[1:], reduction="none")
 
 
+def relative_move(
+    before: Float[Tensor, "tokens features"], after: Float[Tensor, "tokens features"]
+) -> Float[Tensor, " tokens"]:
+    """||after - before|| / ||before||, of each row."""
+    return (after - before).norm(dim=-1) / before.norm(dim=-1)
+
+
 def prepared_of(model: LoadedModel, text: str, target: str | None = None) -> Prepared:
     """The tensors of a text, or of a source and its target. Hold the model's lock."""
     if model.kind == "encoder_decoder":

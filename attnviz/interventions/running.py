@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -16,9 +16,10 @@ from attnviz.interventions.edges import hiding
 from attnviz.interventions.edits import Edit, Patch
 from attnviz.interventions.heads import changes_of, changing, reading
 from attnviz.interventions.projections import outlets
-from attnviz.interventions.reading import Reading, prepared_of, read
+from attnviz.interventions.reading import Reading, prepared_of, read, relative_move
 from attnviz.models.interface import reachable, running
 from attnviz.models.loaded import LoadedModel
+from attnviz.models.prepared import Prepared
 from attnviz.models.progress import Progress, silent
 from attnviz.models.tokens import screen_tokens
 
@@ -59,7 +60,7 @@ class Intervention:
 
     def moved(self) -> Float[Tensor, " tokens"]:
         """How far each token's row moved: ||after - before|| / ||before||."""
-        return (self.after.rows - self.before.rows).norm(dim=-1) / self.before.rows.norm(dim=-1)
+        return relative_move(self.before.rows, self.after.rows)
 
     def next_tokens(self, k: int = 10, position: int = -1) -> pd.DataFrame:
         """The k words whose probability moved most: before, after, change, and their ranks.
@@ -116,7 +117,7 @@ def intervene(
             report(0.1, "Reading the text as it is")
             before = read(model, prepared)
             report(0.4, "Reading the texts that heads are patched from")
-            others = _others(model, edits)
+            others = _others(model, edits, prepared, target)
         report(0.6, "Reading the text with the changes")
         changes = changes_of(model, edits, others)
         with running(model.model, implementation(model)), hiding(model, edits), changing(changes):
@@ -125,12 +126,16 @@ def intervene(
     return Intervention(model.title, model.tokenizer, tuple(edits), before, after)
 
 
-def _others(model: LoadedModel, edits: Sequence[Edit]) -> dict[str, dict[str, Tensor]]:
-    """The heads of every text that something is patched from."""
+def _others(
+    model: LoadedModel, edits: Sequence[Edit], prepared: Prepared, target: str | None
+) -> dict[str, dict[str, Tensor]]:
+    """The heads of every text that something is patched from, written into the same target."""
     found: dict[str, dict[str, Tensor]] = {}
     for text in dict.fromkeys(edit.text for edit in edits if isinstance(edit, Patch)):
+        other = prepared_of(model, text, target)
+        same = {k: v for k, v in prepared.inputs.items() if k.startswith("decoder_")}
         with reading(outlets(model)) as kept, torch.no_grad():
-            read(model, prepared_of(model, text))
+            read(model, replace(other, inputs=other.inputs | same))
         found[text] = kept
     return found
 

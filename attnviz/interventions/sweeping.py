@@ -16,7 +16,13 @@ from attnviz.errors import AttnvizError
 from attnviz.interventions.depth import depth_of
 from attnviz.interventions.heads import changing, one_each
 from attnviz.interventions.projections import Outlet, outlets
-from attnviz.interventions.reading import Reading, accepted, prepared_of, read
+from attnviz.interventions.reading import (
+    Reading,
+    accepted,
+    prepared_of,
+    read,
+    relative_move,
+)
 from attnviz.interventions.running import implementation
 from attnviz.models.interface import running
 from attnviz.models.loaded import LoadedModel
@@ -29,40 +35,55 @@ MOST_LOGITS = 64 << 20
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """What the removal of each head does to one text's predictions, by zero ablation."""
+    """What the removal of each head does to one text, by zero ablation.
+
+    A model that writes is followed by one next token and its loss on the text; an encoder by how
+    far its output states move.
+    """
 
     model_name: str
     tokens: tuple[str, ...]
-    token_id: int  # the next token whose probability was followed
+    token_id: int | None  # the next token whose probability was followed; None: an encoder
     token: str  # the same, as shown
-    probability: float  # of that token without any change
+    probability: float  # of that token without any change; NaN for an encoder
     loss: float  # mean nats a token of the text without any change; NaN for one token
     layers: tuple[tuple[str, int], ...]  # (group, layer) of each row of the arrays
     probabilities: Float32[np.ndarray, "layers heads"]  # with that head removed; NaN: no head
     losses: Float32[np.ndarray, "layers heads"]
+    moved: Float32[np.ndarray, "layers heads"]
+    """Mean over tokens of ||after - before|| / ||before|| of the output states or logits."""
+
+    @property
+    def predicts(self) -> bool:
+        return self.token_id is not None
 
     def table(self) -> pd.DataFrame:
-        """A row a head, the one that the prediction needs most first.
+        """A row a head, the one that matters most first.
 
-        Columns group, layer, head, probability, log_ratio (ln of that over the unchanged one; the
-        more below 0, the more the head is needed), loss, loss_change (nats a token).
+        Columns group, layer, head, moved; of a model that writes also probability, log_ratio (ln
+        of that over the unchanged one; the more below 0, the more the head is needed, and the
+        rows are in its order), loss, loss_change (nats a token).
         """
         rows = [
-            {
-                "group": group,
-                "layer": layer,
-                "head": head,
-                "probability": float(probability),
-                "log_ratio": float(np.log(probability) - np.log(self.probability)),
-                "loss": float(self.losses[place, head]),
-                "loss_change": float(self.losses[place, head] - self.loss),
-            }
+            {"group": group, "layer": layer, "head": head} | self._numbers(place, head)
             for place, (group, layer) in enumerate(self.layers)
-            for head, probability in enumerate(self.probabilities[place])
-            if not np.isnan(probability)
+            for head, moved in enumerate(self.moved[place])
+            if not np.isnan(moved)
         ]
-        table = pd.DataFrame(rows)
-        return table.sort_values("log_ratio", kind="stable").reset_index(drop=True)
+        order = {"by": "log_ratio"} if self.predicts else {"by": "moved", "ascending": False}
+        return pd.DataFrame(rows).sort_values(**order, kind="stable").reset_index(drop=True)
+
+    def _numbers(self, place: int, head: int) -> dict[str, float]:
+        moved = {"moved": float(self.moved[place, head])}
+        if not self.predicts:
+            return moved
+        probability, loss = self.probabilities[place, head], self.losses[place, head]
+        return {
+            "probability": float(probability),
+            "log_ratio": float(np.log(probability) - np.log(self.probability)),
+            "loss": float(loss),
+            "loss_change": float(loss - self.loss),
+        } | moved
 
 
 def sweep(
@@ -70,19 +91,21 @@ def sweep(
     text: str,
     *,
     token_id: int | None = None,
+    target: str | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
     """Knock out every head, one at a time, and follow one next token after the text.
 
-    token_id: the token followed, the likeliest one unless given. A layer's heads are removed in
-    one batch, an example a head, and the layers below it are not computed again.
+    token_id: the token followed, the likeliest one unless given. target: what an encoder-decoder
+    has written so far; without it, all that it writes. A layer's heads are removed in one batch,
+    an example a head, and the layers below it are not computed again.
 
     Raises AttnvizError for a token that is not there or a model that predicts none.
     """
     report = progress or silent
     places = outlets(model)
     with model.lock, running(model.model, implementation(model)):
-        prepared = prepared_of(model, text)
+        prepared = prepared_of(model, text, target)
         depth = depth_of(model, places)
         report(0.0, "Reading the text as it is")
         with depth.keeping() if depth else nullcontext([]) as kept:
@@ -90,7 +113,7 @@ def sweep(
         followed = _followed(model, before, token_id)
         most = max(place.n_heads for place in places)
         probabilities = np.full((len(places), most), np.nan, dtype=np.float32)
-        losses = probabilities.copy()
+        losses, moved = probabilities.copy(), probabilities.copy()
         inner = part(report, 0.05, 1.0)
         for row, place in enumerate(places):
             for heads in _batches(place, before):
@@ -98,30 +121,42 @@ def sweep(
                 change = one_each([place.features(head) for head in heads])
                 below = depth.from_layer(place.layer, kept, len(heads)) if depth else nullcontext()
                 with below, changing([(place.module, change)]):
-                    logits = _logits(model, prepared.inputs, len(heads))
-                for head, rows in zip(heads, logits, strict=True):
-                    after = Reading(before.axis, before.ids, True, rows)
-                    probabilities[row, head] = after.probabilities()[followed]
-                    losses[row, head] = after.losses.mean() if len(after.ids) > 1 else np.nan
+                    found = _rows(model, prepared.inputs, len(heads))
+                for head, rows in zip(heads, found, strict=True):
+                    moved[row, head] = relative_move(before.rows, rows).mean()
+                    after = Reading(before.axis, before.ids, before.predicts, rows)
+                    if followed is not None:
+                        probabilities[row, head] = after.probabilities()[followed]
+                        losses[row, head] = _loss(after)
     report(1.0, "Done")
     return Sweep(
         model_name=model.name,
         tokens=before.axis.labels,
         token_id=followed,
-        token=screen_tokens(model.tokenizer, [followed])[0][0],
-        probability=float(before.probabilities()[followed]),
-        loss=float(before.losses.mean()) if len(before.ids) > 1 else float("nan"),
+        token="" if followed is None else screen_tokens(model.tokenizer, [followed])[0][0],
+        probability=float("nan") if followed is None else float(before.probabilities()[followed]),
+        loss=_loss(before),
         layers=tuple((place.group, place.layer) for place in places),
         probabilities=probabilities,
         losses=losses,
+        moved=moved,
     )
 
 
-def _followed(model: LoadedModel, before: Reading, token_id: int | None) -> int:
+def _loss(reading: Reading) -> float:
+    """Mean nats a token; NaN where nothing is predicted."""
+    one = not reading.predicts or len(reading.ids) < 2
+    return float("nan") if one else float(reading.losses.mean())
+
+
+def _followed(model: LoadedModel, before: Reading, token_id: int | None) -> int | None:
+    """The token to follow; None of an encoder, whose output states are followed."""
     if not before.predicts:
+        if token_id is None:
+            return None
         raise AttnvizError(
-            f"{model.title} predicts no next token, so no head can be missed by one; choose a "
-            "model that writes."
+            f"{model.title} predicts no next token, so none can be followed; leave it out, or "
+            "choose a model that writes."
         )
     words = before.rows.shape[-1]
     if token_id is None:
@@ -138,8 +173,8 @@ def _batches(place: Outlet, before: Reading) -> Iterator[Sequence[int]]:
         yield range(first, min(first + size, place.n_heads))
 
 
-def _logits(model: LoadedModel, inputs: dict[str, Tensor], batch: int) -> Tensor:
-    """(batch, tokens, words) of the same text, batch times, float32 on the CPU."""
+def _rows(model: LoadedModel, inputs: dict[str, Tensor], batch: int) -> Tensor:
+    """(batch, tokens, words or features) of the same text, batch times, float32 on the CPU."""
     many = {
         name: tensor.expand(batch, *tensor.shape[1:]).contiguous()
         if tensor.ndim and tensor.shape[0] == 1
@@ -147,4 +182,6 @@ def _logits(model: LoadedModel, inputs: dict[str, Tensor], batch: int) -> Tensor
         for name, tensor in inputs.items()
     }
     with torch.no_grad():
-        return model.model(**accepted(model, many)).logits.float().cpu()
+        outputs = model.model(**accepted(model, many))
+    logits = getattr(outputs, "logits", None)
+    return (outputs.last_hidden_state if logits is None else logits).float().cpu()

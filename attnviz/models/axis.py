@@ -51,6 +51,16 @@ def places(length: int, word: str = "position") -> Axis:
     )
 
 
+def own_tokens(count: int, label: str, detail: str) -> Axis:
+    """Places that are the model's own and no text: global tokens, summaries of blocks."""
+    return Axis(
+        labels=tuple(f"{label} {place}" for place in range(count)),
+        details=tuple(f"{detail} {place}, the model's own" for place in range(count)),
+        ids=(-1,) * count,
+        special=(True,) * count,
+    )
+
+
 def patches(rows: int, columns: int, specials: tuple[str, ...] = ()) -> Axis:
     """The patches of a picture, row by row, after the model's own tokens ([CLS])."""
     grid = [(row, column) for row in range(rows) for column in range(columns)]

@@ -55,6 +55,7 @@ class Capture(Regroupable):
     roles: tuple[str, ...] = ()  # who says each token, in a chat
     grid: tuple[int, int] | None = None  # (rows, columns) of a picture's patches
     image: np.ndarray | None = field(default=None, repr=False)  # (height, width, 3), as seen
+    written: Axis | None = None  # the new tokens of generate=; the last of them was not read
     parts: Mapping[str, Capture] = field(default_factory=dict, repr=False)  # the other stacks
 
     def __post_init__(self) -> None:
@@ -69,6 +70,11 @@ class Capture(Regroupable):
     @property
     def n_keys(self) -> int:
         return self.n_tokens if self.keys is None else len(self.keys)
+
+    @property
+    def n_prompt(self) -> int:
+        """Tokens that were given: all of them, but where the model wrote on."""
+        return self.n_tokens - (0 if self.written is None else len(self.written) - 1)
 
     @property
     def key_tokens(self) -> tuple[str, ...]:
@@ -115,6 +121,8 @@ class Capture(Regroupable):
             special=self.special,
             records=self.mixers,
             tokenizer=self.tokenizer,
+            roles=self.roles,
+            written=self.written,
         )
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from attnviz.errors import AttnvizError, ModelError
@@ -12,6 +13,7 @@ from attnviz.models.assembling import assembled
 from attnviz.models.captures import Capture
 from attnviz.models.chat import conversation
 from attnviz.models.check import COMPARE_UP_TO, CheckResult, conclude
+from attnviz.models.continuing import Written, agrees, continued, require_writer
 from attnviz.models.interface import running
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.passes import Pass, forward
@@ -31,6 +33,7 @@ def capture(
     target: str | None = None,
     inputs: Mapping[str, Any] | None = None,
     example: int = 0,
+    generate: int = 0,
     max_new_tokens: int = 32,
     progress: Progress | None = None,
     check: bool | None = None,
@@ -46,13 +49,19 @@ def capture(
     unless given (greedily, at most max_new_tokens). inputs: tensors as the model takes them, of
     which the example with that number is run, its padding trimmed.
 
+    generate: of a text or messages, let a decoder write at most so many tokens, greedily, until
+    it ends its answer. The maps are then of the prompt and the new tokens stitched into one, each
+    row as it was when the model wrote the next token; the last token written was never read and
+    has no row. Capture.written has the new tokens.
+
     check: compare the run's logits (hidden states of an encoder) with a plain run; None does so
     up to 1,024 tokens. Sampled rows of every layer are checked in any case. max_tokens: the
     longest text taken, ATTNVIZ_MAX_TOKENS unless given.
 
     Raises AttnvizError or TooLargeError, before any model work, for a text that is empty, too
     long for the model or the deployment, or too large for memory; ModelError for a model whose
-    attention cannot be reached or whose run fails its own check: such maps are never returned.
+    attention cannot be reached or whose run fails its own check, or which does not read in one
+    pass what it read token by token (generate): such maps are never returned.
     """
     report = progress or silent
     given = {
@@ -68,6 +77,7 @@ def capture(
             f"A capture reads one thing: {', '.join(given)}; received "
             f"{' and '.join(named) or 'none of them'}."
         )
+    require_writer(model, named[0], generate)
     if model.kind == "encoder_decoder" and isinstance(text, str):
         source, text = text, None
     if inputs is not None:
@@ -91,11 +101,20 @@ def capture(
         assert source is not None
         with _turn(model, report):
             prepared = pair(model, source, target, max_tokens, max_new_tokens)
-    return _captured(model, prepared, report, check, overview_size)
+    if not generate:
+        return _captured(model, prepared, report, check, overview_size)
+    with _turn(model, report):
+        prepared, written = continued(model, prepared, generate, max_tokens, part(report, 0, 0.5))
+    return _captured(model, prepared, part(report, 0.5, 1.0), check, overview_size, written)
 
 
 def _captured(
-    model: LoadedModel, prepared: Prepared, report: Progress, check: bool | None, size: int
+    model: LoadedModel,
+    prepared: Prepared,
+    report: Progress,
+    check: bool | None,
+    size: int,
+    written: Written | None = None,
 ) -> Capture:
     length = prepared.length
     memory.require(
@@ -119,8 +138,13 @@ def _captured(
             f"The maps of {model.title} did not pass their own check, so they are not shown; "
             f"choose another model. {verdict.sentence}"
         )
+    last = reached.run.last
+    made = assembled(model, prepared, reached.stacks, reached.mixers, verdict, last)
+    if written is not None and last is not None:
+        notes = (*made.notes, agrees(model, written, last))
+        made = replace(made, notes=notes, written=written.axis)
     report(1.0, "Done")
-    return assembled(model, prepared, reached.stacks, reached.mixers, verdict, reached.run.last)
+    return made
 
 
 @contextmanager

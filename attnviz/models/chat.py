@@ -9,6 +9,7 @@ from dataclasses import replace
 from attnviz.errors import AttnvizError
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.prepared import Prepared
+from attnviz.models.template import rendered
 from attnviz.models.texts import tokenise
 
 TEMPLATE = "template"
@@ -32,9 +33,12 @@ def conversation(
             f"{model.title} has no chat template, so it reads no messages; give a text instead."
         )
     asks = turns[-1]["role"] != "assistant"
-    text = _written(model, turns, asks)
+    whole, *parts = _written(model, [(turns, asks), *_beginnings(turns)])
+    if isinstance(whole, Exception):
+        raise _refusal(model, whole) from whole
+    text = whole
     tokens = tokenise(model, text, limit, add_special_tokens=False)
-    ends = _ends(model, turns, text)
+    ends = _ends(turns, parts, text)
     roles = ()
     if tokens.offsets is not None:
         roles = tuple(_role(start, ends) for start, _ in tokens.offsets)
@@ -51,49 +55,54 @@ def _turn(message: Mapping[str, str]) -> dict[str, str]:
     return {"role": role, "content": content}
 
 
-def _written(model: LoadedModel, turns: Sequence[Mapping[str, str]], asks: bool) -> str:
+def _beginnings(
+    turns: Sequence[Mapping[str, str]],
+) -> list[tuple[Sequence[Mapping[str, str]], bool]]:
+    """The conversation up to each of its messages, with no answer asked for."""
+    return [(turns[: place + 1], False) for place in range(len(turns))]
+
+
+def _written(
+    model: LoadedModel, conversations: Sequence[tuple[Sequence[Mapping[str, str]], bool]]
+) -> list[str | Exception]:
     try:
-        return model.tokenizer.apply_chat_template(
-            list(turns), tokenize=False, add_generation_prompt=asks
-        )
-    except Exception as problem:  # a template is a program of its own, and refuses in its own way
-        reason = " ".join(str(problem).split())[:200].rstrip(".")
-        raise AttnvizError(
-            f"The chat template of {model.title} refuses these messages ({reason}); change their "
-            "roles or their order."
-        ) from problem
+        return rendered(model.tokenizer, conversations)
+    except AttnvizError:
+        raise
+    except Exception as problem:  # a template that is no text, or several without a default
+        raise _refusal(model, problem) from problem
+
+
+def _refusal(model: LoadedModel, problem: Exception) -> AttnvizError:
+    reason = " ".join(str(problem).split())[:200].rstrip(".")
+    return AttnvizError(
+        f"The chat template of {model.title} refuses these messages ({reason}); change their "
+        "roles or their order."
+    )
 
 
 def _ends(
-    model: LoadedModel, turns: Sequence[Mapping[str, str]], text: str
+    turns: Sequence[Mapping[str, str]], parts: Sequence[str | Exception], text: str
 ) -> list[tuple[int, str]]:
     """(where it ends in the text, whose it is) of each stretch of the text, in order.
 
-    A message ends where the text of the conversation up to it ends, where the template builds
-    one on the other; else behind its content.
+    A message ends where the text of the conversation up to it (its part) ends, where the template
+    builds one on the other and does not refuse half a conversation; else behind its content.
     """
     ends: list[tuple[int, str]] = []
     at = 0
-    for place, turn in enumerate(turns):
-        part = _prefix(model, turns[: place + 1])
+    for place, (turn, part) in enumerate(zip(turns, parts, strict=True)):
         content = turn["content"].strip()
         found = text.find(content, at)
         if place == 0 and found > 0 and turn["role"] != "system":
             ends.append((_opening(text[:found], turn["role"]), TEMPLATE))
-        if part is not None and text.startswith(part):
+        if isinstance(part, str) and text.startswith(part):
             at = len(part)
         elif found >= 0:
             at = found + len(content)
         ends.append((at, turn["role"]))
     ends.append((len(text), "assistant" if turns[-1]["role"] != "assistant" else TEMPLATE))
     return ends
-
-
-def _prefix(model: LoadedModel, turns: Sequence[Mapping[str, str]]) -> str | None:
-    try:
-        return _written(model, turns, False)
-    except AttnvizError:  # a template may refuse half a conversation
-        return None
 
 
 def _opening(before: str, role: str) -> int:

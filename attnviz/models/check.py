@@ -69,7 +69,7 @@ def check_layer(
         error = _largest(weights @ value.to(weights.dtype) - expected) / max(1.0, size)
         output_error = max(output_error, error if math.isfinite(size) else math.inf)
         outside = of_heads(forbidden, some)
-        totals = weights.sum(-1) + _sink(record, some, rows)
+        totals = weights.sum(-1) + record.sink_weights(some, rows)
         wanted = (~outside).any(-1).to(totals.dtype)  # an empty row sums to 0
         row_sum_error = max(row_sum_error, _largest(totals - wanted))
         leak = max(leak, _largest(weights * outside))
@@ -100,7 +100,7 @@ def conclude(
     output_error = max(known) if known else None
     row_sum_error = max((layer.row_sum_error for layer in layers), default=0.0)
     leak = max((layer.mask_leak for layer in layers), default=0.0)
-    limit = tolerance * (1.0 if dtype in TOLERANCE else max(1.0, largest))
+    limit = logits_limit(dtype, largest)
     passed = (
         (output_error is None or output_error <= tolerance)
         and row_sum_error <= tolerance
@@ -121,7 +121,7 @@ def conclude(
         "no weight where the mask forbids it" if leak == 0.0 else f"masked weight {_number(leak)}",
     ]
     if logits_error is not None:
-        parts.insert(0, f"{compared} equal those of a plain {plain} run {_within(logits_error)}")
+        parts.insert(0, f"{compared} equal those of a plain {plain} run {within(logits_error)}")
     return CheckResult(
         passed=passed,
         output_error=output_error,
@@ -134,6 +134,13 @@ def conclude(
     )
 
 
+def logits_limit(dtype: torch.dtype, largest: float) -> float:
+    """How far logits of two runs may lie apart, the largest of them being this large."""
+    if dtype in TOLERANCE:
+        return TOLERANCE[dtype]
+    return COARSE * max(1.0, largest)
+
+
 def _largest(tensor: Tensor) -> float:
     """The largest magnitude; infinite where anything is not a number, so that it never passes."""
     value = float(tensor.abs().max())
@@ -144,16 +151,9 @@ def _number(error: float) -> str:
     return f"{error:.0e}" if error else "0"
 
 
-def _within(error: float) -> str:
+def within(error: float) -> str:
+    """How closely two things agree, in words."""
     return f"within {error:.0e}" if error else "exactly"
-
-
-def _sink(record: LayerRecord, heads: slice, rows: slice) -> Tensor | float:
-    """The weight that each row gives to the layer's learned sink."""
-    if record.sinks is None or record.row_max is None or record.row_log_sum is None:
-        return 0.0
-    level = record.row_max[heads, rows] + record.row_log_sum[heads, rows]
-    return (record.sinks[heads, None] - level).exp()
 
 
 def _forbidden(

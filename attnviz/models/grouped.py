@@ -18,8 +18,8 @@ from jaxtyping import Bool, Float32, Int
 
 from attnviz.errors import AttnvizError
 from attnviz.models.axis import Axis
-from attnviz.models.layer import Layer
-from attnviz.models.sides import Side, side_of
+from attnviz.models.shown import Shown
+from attnviz.models.sides import side_of
 
 CELLS = 2**20
 """Of the token map that are in memory at once: 4 MiB in float32."""
@@ -57,89 +57,10 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupedMaps(Regroupable):
+class GroupedMaps(Shown, Regroupable):
     """Maps over words, or over some of the tokens, to be read as a capture's own are."""
 
-    base: Any  # a Capture or EffectiveMaps, by tokens
-    rows: Side
-    cols: Side
-    words: bool
-    renormalised: bool = False
     known: Summary | None = field(default=None, repr=False)
-
-    @property
-    def model_name(self) -> str:
-        return self.base.model_name
-
-    @property
-    def text(self) -> str:
-        return self.base.text
-
-    @property
-    def captured(self) -> tuple[Layer, ...]:
-        return self.base.captured
-
-    @property
-    def signed(self) -> bool:
-        return self.base.signed
-
-    @property
-    def group(self) -> str:
-        """Which stack of maps this is."""
-        return getattr(self.base, "group", "self")
-
-    @property
-    def unit(self) -> str:
-        """What a row is: a word or a token."""
-        return "word" if self.words else "token"
-
-    @property
-    def hides(self) -> bool:
-        """Whether some keys are left out."""
-        return len(self.cols.shown) < len(self.cols.starts)
-
-    @property
-    def code(self) -> str:
-        """What makes these of a capture, in Python."""
-        bare = f".without_special({'renormalise=True' if self.renormalised else ''})"
-        return (".by_words()" if self.words else "") + (bare if self.hides else "")
-
-    @property
-    def tokens(self) -> tuple[str, ...]:
-        return self.rows.visible.labels
-
-    @property
-    def token_details(self) -> tuple[str, ...]:
-        return self.rows.visible.details
-
-    @property
-    def token_ids(self) -> tuple[int, ...]:
-        """Of each unit's first token."""
-        return self.rows.visible.ids
-
-    @property
-    def special(self) -> tuple[bool, ...]:
-        return self.rows.visible.special
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        return self.rows.visible.roles
-
-    @property
-    def keys(self) -> Axis | None:
-        return None if getattr(self.base, "keys", None) is None else self.cols.visible
-
-    @property
-    def key_tokens(self) -> tuple[str, ...]:
-        return self.cols.visible.labels
-
-    @property
-    def n_tokens(self) -> int:
-        return len(self.rows.shown)
-
-    @property
-    def n_keys(self) -> int:
-        return len(self.cols.shown)
 
     def by_words(self) -> GroupedMaps:
         return grouped(self.base, words=True, hide=self.hides, renormalise=self.renormalised)

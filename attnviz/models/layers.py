@@ -29,7 +29,7 @@ class LayerRecord:
     bias: Float[Tensor, "#heads queries keys"] | None = None  # added to the scaled scores
     added: Float[Tensor, "#heads queries keys"] | None = None  # a mask's finite part, after capping
     softcap: float | None = None
-    sinks: Float[Tensor, " heads"] | None = None  # one more logit a row, whose weight is dropped
+    sinks: Float[Tensor, "#heads #queries"] | None = None  # one more logit a row, without a value
     row_max: Float[Tensor, "heads queries"] | None = None
     row_log_sum: Float[Tensor, "heads queries"] | None = None
 
@@ -113,6 +113,15 @@ class LayerRecord:
         # Masking afterwards: exp is ten times slower on scores of -3e38.
         return w if blocked is None else w.masked_fill_(of_heads(blocked, heads), 0.0)
 
+    def sink_weights(self, heads: slice, rows: slice) -> Float[Tensor, "heads rows"]:
+        """The weight that each row gives to its learned sink: 0 where the layer has none."""
+        if self.row_max is None or self.row_log_sum is None:
+            raise RuntimeError("this layer's rows have not been streamed yet")
+        level = self.row_max[heads, rows] + self.row_log_sum[heads, rows]
+        if self.sinks is None:
+            return torch.zeros_like(level)
+        return (of_queries(self.sinks[heads], rows).to(level.dtype) - level).exp()
+
     def pairs(
         self, rows: Int[Tensor, " pairs"], cols: Int[Tensor, " pairs"]
     ) -> Float[Tensor, "heads pairs"]:
@@ -157,3 +166,8 @@ class LayerRecord:
 def of_heads(tensor: Tensor, heads: slice) -> Tensor:
     """These heads' part of a tensor that may be shared by all heads."""
     return tensor if tensor.shape[0] == 1 else tensor[heads]
+
+
+def of_queries(sinks: Tensor, rows: slice) -> Tensor:
+    """These queries' part of sinks (heads, queries) that may be the same for all queries."""
+    return sinks if sinks.shape[1] == 1 else sinks[:, rows]

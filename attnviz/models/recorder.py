@@ -237,7 +237,7 @@ class Recorder:
             bias=None if bias is None else bias[0].detach(),
             added=added,
             softcap=softcap,
-            sinks=None if sinks is None else sinks.detach().reshape(-1),
+            sinks=None if sinks is None else sinks.detach().reshape(query.shape[1], -1),
         )
 
     def _rule(

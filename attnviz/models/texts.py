@@ -83,15 +83,15 @@ def axis_of(
     return Axis(labels, details, tuple(ids), tuple(token in special for token in ids))
 
 
-def require_length(model: LoadedModel, length: int, max_tokens: int | None) -> None:
+def require_length(
+    model: LoadedModel, length: int, max_tokens: int | None, makes: str = "The text makes"
+) -> None:
     """TooLargeError, a sentence, for more tokens than the model or the deployment takes."""
     deployment = settings().max_tokens if max_tokens is None else max_tokens
     limit = min(model.max_tokens, deployment)
     if length > limit:
         whose = f"{model.title} takes" if limit == model.max_tokens else "this installation takes"
-        raise TooLargeError(
-            f"The text makes {length:,} tokens and {whose} at most {limit:,}; shorten it."
-        )
+        raise TooLargeError(f"{makes} {length:,} tokens and {whose} at most {limit:,}; shorten it.")
 
 
 def without_pads(inputs: dict[str, Tensor]) -> dict[str, Tensor]:

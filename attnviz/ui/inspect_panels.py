@@ -19,6 +19,7 @@ FORMATS = {
     "bfloat16": "bfloat16",
     "float16": "float16",
 }
+MOST_WRITTEN = 256
 DEVICES = {"auto": "the installation's own", "cpu": "CPU", "cuda": "CUDA GPU", "mps": "Apple GPU"}
 
 
@@ -42,9 +43,17 @@ def reading(opened: bool) -> dict[str, Any]:
         key="target",
         help="What it is to write. Left empty, the model writes its own.",
     )
+    write = controls.number(
+        "Tokens that the model writes on",
+        0,
+        MOST_WRITTEN,
+        key="n",
+        default=0,
+        help="Always the likeliest, until it ends its answer; its maps are stitched to the text's.",
+    )
     if opened:
         upload_control()
-    return {"chat": chat, "target": target, "picture": uploaded_file()}
+    return {"chat": chat, "target": target, "write": write, "picture": uploaded_file()}
 
 
 def predictions(capture: Any) -> None:
@@ -58,7 +67,10 @@ def predictions(capture: Any) -> None:
             kind = "has several stacks: what it writes is the decoder's own text, and here it"
         st.markdown(f"This model {kind} predicts no next token.")
         return
-    st.markdown("The ten most probable next tokens after the text, by this same run.")
+    where = "next tokens after the text"
+    if capture.written is not None:
+        where = "tokens after the last one that was read, where the model wrote the first of them"
+    st.markdown(f"The ten most probable {where}, by this same run.")
     st.dataframe(
         predicted,
         hide_index=True,

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.errors import AttnvizError
-from attnviz.figures import interventions as figures
-from attnviz.interventions.edits import Edit, HideToken
-from attnviz.interventions.jobs import ChangeJob, LogitJob, ProbeJob, SweepJob, parse_heads
+from attnviz.interventions.jobs import LogitJob, ProbeJob, SweepJob
 from attnviz.jobs import CaptureJob
 from attnviz.metrics.patterns import pattern_scores
 from attnviz.metrics.ranking import which_heads
@@ -25,45 +23,6 @@ ASSUMPTIONS = (
     "The numbers are parts of one logit; what matters to a probability is its distance from the "
     "other logits.",
 )
-
-
-def change(job: SweepJob, suggested: str) -> None:
-    """Remove chosen heads and hide tokens; the prediction before and after."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        words = controls.line(
-            "Heads to remove, as layer.head", key="heads", default=suggested, placeholder="17.3"
-        )
-        by = controls.segment(
-            "Put in their place",
-            ["zero", "mean"],
-            key="by",
-            show={"zero": "nothing", "mean": "their mean over the text"}.__getitem__,
-        )
-        hidden = controls.line(
-            "Tokens hidden from all others", key="hide", placeholder="positions: 2, 3"
-        )
-    try:
-        edits: list[Edit] = [*parse_heads(words, by), *_positions(hidden)]
-        found = work.result_of(ChangeJob(job.model, job.text, tuple(edits)))
-    except AttnvizError as problem:
-        page.error(problem)
-        return
-    st.text("; ".join(map(str, edits)) if edits else "Nothing is changed.")
-    st.text(figures.change_sentence(found))
-    table = found.next_tokens(8)
-    page.chart(
-        figures.moved_chart(table, dark=st.context.theme.type == "dark"),
-        "Bars: probabilities of the next tokens that moved most, before and after the change.",
-    )
-    st.dataframe(table, hide_index=True)
-
-
-def _positions(words: str) -> list[HideToken]:
-    parts = [part for part in words.replace(",", " ").split() if part]
-    for part in parts:
-        if not (part.isascii() and part.isdigit() and len(part) < 7):
-            raise AttnvizError(f"Tokens are hidden by position, as in 2, 3; {part[:40]!r} is none.")
-    return [HideToken(int(part)) for part in dict.fromkeys(parts)]
 
 
 def cell(job: SweepJob) -> None:
@@ -135,15 +94,18 @@ def numbers(swept: Sweep) -> None:
 
 def code(job: SweepJob, heads: str) -> None:
     """The same in a notebook."""
+    target = f", target={job.target!r}" if job.target else ""
     st.code(
         "import attnviz as av\n"
-        "from attnviz.interventions import Knockout, intervene, sweep\n"
-        "from attnviz.interventions.jobs import parse_heads\n\n"
+        "from attnviz.interventions import intervene, sweep\n"
+        "from attnviz.interventions.written import parse_heads\n\n"
         f"model = av.load_model({job.model!r})\n"
         f"text = {job.text!r}\n"
-        "print(sweep(model, text).table().head())\n"
-        f"found = intervene(model, text, parse_heads({heads!r}))\n"
-        "print(found.loss())\n"
-        "print(found.next_tokens(5))\n",
+        f"print(sweep(model, text{target}).table().head())\n"
+        f"found = intervene(model, text, parse_heads({heads!r}){target})\n"
+        "print(found.moved())  # how far each token's output moved\n"
+        "if found.predicts:\n"
+        "    print(found.loss())\n"
+        "    print(found.next_tokens(5))\n",
         wrap_lines=True,
     )

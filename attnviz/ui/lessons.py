@@ -47,7 +47,7 @@ def markdown(word: str) -> str:
     """The parts one below the other, their names in bold: the page's own title is its heading."""
     shown = []
     for name, words in read(word).parts.items():
-        # A formula in display begins a paragraph of its own.
-        gap = "\n\n" if words.startswith("$$") else " "
+        # A formula in display begins a paragraph of its own, and so does a list.
+        gap = "\n\n" if words.startswith(("$$", "- ")) else " "
         shown.append(f"**{name}.**{gap}{words}" if name else words)
     return "\n\n".join(shown)

@@ -44,7 +44,9 @@ def figure_of(key: str, job: CaptureJob, capture: Any, chosen: Selection) -> Fig
     if kept is None or kept[0] != told:
         figure = replace(
             figures.capture_figure(capture, chosen.layer or 0, chosen.head or 0),
-            snippet=figures.capture_code(job.model, job.text, capture),
+            snippet=figures.capture_code(
+                job.model, job.text, of=figures.expression(capture), chat=job.chat, write=job.write
+            ),
         )
         kept = st.session_state[f"{key}:figure"] = (told, figure)
     return kept[1]

@@ -106,6 +106,12 @@ PAGES = (
         "Remove heads of a real model, one or all in turn, and see the prediction move.",
     ),
     Entry(
+        "induction",
+        "Induction",
+        "repeat",
+        "A worked example: the two heads with which a small model repeats what it read once.",
+    ),
+    Entry(
         "decoding",
         "Decoding",
         "keyboard_double_arrow_right",

@@ -206,6 +206,21 @@ def hostile() -> Figure:
     return Figure("Hostile", "Hostile tokens.", (panel,), grid)
 
 
+def sink() -> Figure:
+    """Two heads: one leaves 0.65 of every weight on the first token, one spreads evenly."""
+    n = len(SENTENCE)
+    seen = np.tri(n, dtype=np.float32)
+    even = seen / seen.sum(1, keepdims=True)
+    parked = even.copy()
+    for row in range(1, n):
+        parked[row, 0] = 0.65
+        parked[row, 1 : row + 1] = 0.35 / row
+    stack = np.stack([parked, even])[None]
+    panel = attention(tuple(SENTENCE), id="weights", title="Layer 0, head 0", limit=None)
+    panel = replace(panel, values=parked)
+    return Figure("Sink", "Two heads.", (panel,), Grid(thumbnails=stack, layers=(0,), stack=stack))
+
+
 def heads() -> Figure:
     """Eight heads of one layer side by side."""
     panels = [
@@ -293,6 +308,7 @@ def draw(case: str) -> None:
             "known": chequered,
             "heads": heads,
             "hostile": hostile,
+            "sink": sink,
             "sizes": sizes,
         }
         picked = explorer(figures[case](), key="x")

@@ -348,6 +348,26 @@ def test_hiding_states_what_it_does(opened: Callable[[str], Explorer], page: Pag
     assert explorer.ask("explorer.views.get('head').scene.shown.rows[0]") == 1
 
 
+def test_weight_on_the_first_token_is_explained_where_it_is_seen(
+    opened: Callable[[str], Explorer], page: Page
+) -> None:
+    """0.65 of every row on token 0 looks like a fault; hidden, the rest has a scale of its own."""
+    explorer = opened("sink")
+    said = page.locator(".first-token")
+    assert said.inner_text().startswith("65 % of an average query's weight is on the first token.")
+    assert "an attention sink" in said.inner_text()
+    scale = "explorer.views.get('weights').scene.scale.hi"
+    assert explorer.ask(scale) == 1
+    explorer.press("Hide first token")
+    assert "It is hidden now" in said.inner_text()
+    assert explorer.ask(scale) == pytest.approx(0.35)  # the largest that is left
+    values = explorer_app.sink().panels[0].values
+    assert f"weight {significant(values[5, 3])}," in explorer.hover("weights", 5, 3)
+    explorer.ask("explorer.select({layer: 0, head: 1})")
+    explorer.settled()
+    assert said.is_hidden()
+
+
 def test_a_metric_colours_the_grid(opened: Callable[[str], Explorer], page: Page) -> None:
     explorer = opened("model")
     page.get_by_label("Colour thumbnails by").select_option("first-token mass")
@@ -408,6 +428,8 @@ def test_npz_holds_what_is_in_sight(opened: Callable[[str], Explorer], page: Pag
         assert file["rows"].tolist() == file["cols"].tolist() == kept
         assert file["col_tokens"].tolist() == [one.cols.labels[place] for place in kept]
         assert file["block"].tolist() == [1]
+        assert file["title"].tolist() == ["Known weights"]
+        assert "Without the special tokens" in file["settings"].tolist()[0]
 
 
 @pytest.mark.new_tab

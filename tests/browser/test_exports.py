@@ -65,6 +65,9 @@ def test_lines_text_row_and_the_whole_comparison(opened: Open, page: Page) -> No
     assert name == "model-layer0-head0-text.npz"
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         np.testing.assert_array_equal(file["values"], weights(0, 0))
+        assert file["col_tokens"].tolist() == list(explorer_app.model().panels[0].cols.labels)
+        assert file["title"].tolist() == ["Layer 0, head 0"]
+        assert file["settings"].tolist()[0].startswith("made up, seed 3")
 
     shown(explorer, "Compare")
     explorer.press("Row")

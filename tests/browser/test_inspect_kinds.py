@@ -117,3 +117,28 @@ def test_a_conversation_says_who_says_what(visit: Visit, smollm2: LoadedModel) -
     expected = av.capture(smollm2, messages=[{"role": "user", "content": "Who are you?"}])
     assert len(labels) == expected.n_tokens
     _drawn(page, expected)
+
+
+@pytest.mark.models
+def test_what_the_model_writes_is_stitched_to_the_text(visit: Visit, smollm2: LoadedModel) -> None:
+    text = "The cat sat on the mat. The dog sat on the"
+    page = visit(f"/inspect_model?text={quote(text)}", timeout=120)
+    page.locator(MAPS).wait_for(timeout=60_000)
+    page.get_by_role("main").get_by_role("button", name="A conversation, a target").click()
+    count = page.get_by_label("Tokens that the model writes on", exact=True)
+    count.fill("5")
+    count.press("Enter")
+    page.wait_for_url("**n=5**", timeout=20_000)
+    page.get_by_role("main").get_by_text("The model wrote 5 tokens").wait_for(timeout=60_000)
+    wait_idle(page, 60)
+    expected = av.capture(smollm2, text, generate=5)
+    assert expected.written is not None
+    panel = "explorer.figure.panels[0]"
+    explorer = Explorer(page)
+    rows = explorer.ask(f"{panel}.rows.labels")
+    assert len(rows) == expected.n_prompt + 5 - 1
+    assert rows[expected.n_prompt :] == list(expected.written.labels[:-1])
+    assert explorer.ask(f"{panel}.rows.written") == expected.n_prompt
+    detail = explorer.ask(f"{panel}.rows.details[{expected.n_prompt}]")
+    assert detail.endswith(f", while predicting {expected.written.labels[1]}")
+    _drawn(page, expected)

@@ -6,10 +6,13 @@ import io
 import numpy as np
 import pytest
 
+import attnviz as av
 from attnviz.components.explorer.payload import pack
 from attnviz.figures import capture as figures
 from attnviz.figures import numbers
 from attnviz.models import recorded
+from tests.models.test_groups import pair
+from tests.models.tiny import TEXT, llama
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +67,43 @@ def test_npz_and_csv_give_the_exact_map_back(recording: recorded.Recording) -> N
     assert header[1:] == [f"{place}: {token}" for place, token in enumerate(recording.tokens)]
     values = np.array([[np.float32(cell) for cell in row[1:]] for row in rows])
     np.testing.assert_array_equal(values, recording.maps[5, 2])
+
+
+def test_cross_attention_says_who_asks_whom() -> None:
+    """The decoder's tokens down, the encoder's across: not the encoder's own map by mistake."""
+    capture = av.capture(pair("t5"), source="the cat sat on the mat", target="the dog ran")
+    (panel,) = figures.capture_figure(capture.of("cross"), 1, 2).panels
+    assert (panel.rows.title, panel.cols.title) == (
+        "decoder (query): attends from",
+        "encoder (key): attends to",
+    )
+    assert panel.rows.labels == capture.of("cross").tokens
+    assert panel.cols.labels == capture.tokens
+    assert panel.values.shape == (3, 6)
+    assert panel.blocked is None
+    own = figures.capture_figure(capture, 1, 2).panels[0]
+    assert own.rows.title == "query: attends from"
+    assert own.values.shape == (6, 6)
+    assert own.blocked is None, "an encoder's triangle is no mask"
+
+
+def test_what_the_model_wrote_is_marked_and_says_what_it_predicted() -> None:
+    made = av.capture(llama(), TEXT, generate=4)
+    assert made.written is not None
+    (panel,) = figures.capture_figure(made, 1, 2).panels
+    assert panel.values.shape == (16, 16)
+    assert panel.rows.labels == panel.cols.labels == made.tokens
+    assert (panel.rows.written, panel.cols.written, panel.grows_from) == (13, 13, 13)
+    assert panel.rows.details is not None
+    assert panel.cols.details == made.token_details
+    said = [detail.partition(", while predicting ")[2] for detail in panel.rows.details]
+    assert said == [""] * 12 + list(made.written.labels)
+    (plain,) = figures.capture_figure(av.capture(llama(), TEXT), 1, 2).panels
+    assert (plain.rows.written, plain.grows_from) == (None, None)
+
+
+def test_the_code_of_a_figure_asks_for_what_was_asked() -> None:
+    code = figures.capture_code("m", 'say "hi"', chat=True, write=3)
+    message = ', messages=[{"role": "user", "content": \'say "hi"\'}], generate=3)'
+    assert message in code
+    compile(code, "code", "exec")

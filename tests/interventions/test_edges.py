@@ -12,6 +12,7 @@ import torch
 from attnviz.errors import AttnvizError, ModelError
 from attnviz.interventions import HideEdge, HideToken, intervene
 from attnviz.models import LoadedModel
+from tests.interventions.test_heads import t5
 from tests.models.shrink import shrink
 from tests.models.tiny import TEXT, build, llama
 
@@ -39,7 +40,9 @@ MODELS: dict[str, Callable[[], LoadedModel]] = {
 }
 
 
-def by_hand(model: LoadedModel, hide: Callable[[int, torch.Tensor], None]) -> torch.Tensor:
+def by_hand(
+    model: LoadedModel, hide: Callable[[int, torch.Tensor], None], text: str = TEXT
+) -> torch.Tensor:
     """The model's eager run, each layer's additive mask (1, heads, T, T) changed by hide."""
     before = model.model.config._attn_implementation
     model.model.set_attn_implementation("eager")
@@ -58,7 +61,7 @@ def by_hand(model: LoadedModel, hide: Callable[[int, torch.Tensor], None]) -> to
     home.eager_attention_forward = attention
     try:
         with torch.no_grad():
-            ids = torch.tensor([model.tokenizer(TEXT)["input_ids"]])
+            ids = torch.tensor([model.tokenizer(text)["input_ids"]])
             out = model.model(input_ids=ids, use_cache=False)
     finally:
         home.eager_attention_forward = plain
@@ -83,6 +86,41 @@ def test_an_edge_of_one_head_and_a_token_of_all(word: str) -> None:
         found = intervene(model, TEXT, [edit])
         torch.testing.assert_close(found.after.rows, by_hand(model, hide), atol=2e-5, rtol=1e-4)
         assert found.moved().max() > 1e-4
+
+
+@pytest.mark.parametrize("group", ["encoder", "decoder", "cross"])
+def test_an_edge_in_each_group_of_an_encoder_decoder(group: str) -> None:
+    """Against T5's eager code, whose module of layer 1 in that group gets a mask from here."""
+    model = t5()
+    found = intervene(
+        model, TEXT, [HideEdge(3, 1, layer=1, head=2, group=group)], target="the cat ran off"
+    )
+    stack = "encoder" if group == "encoder" else "decoder"
+    place = "1.EncDecAttention" if group == "cross" else "0.SelfAttention"
+    chosen = model.model.get_submodule(f"{stack}.block.1.layer.{place}")
+    home: Any = sys.modules[type(model.model).__module__]
+    plain = home.eager_attention_forward
+
+    def attention(module: Any, q: Any, k: Any, v: Any, mask: Any, **options: Any) -> Any:
+        if module is chosen:
+            mask = torch.zeros(1, 1, q.shape[2], k.shape[2]) if mask is None else mask
+            mask = mask.expand(-1, q.shape[1], -1, -1).clone()
+            mask[:, 2, 3, 1] = LEAST
+        return plain(module, q, k, v, mask, **options)
+
+    model.model.set_attn_implementation("eager")
+    home.eager_attention_forward = attention
+    try:
+        with torch.no_grad():
+            out = model.model(
+                input_ids=torch.tensor([model.tokenizer(TEXT)["input_ids"]]),
+                decoder_input_ids=found.before.ids[None],
+                use_cache=False,
+            )
+    finally:
+        home.eager_attention_forward = plain
+    torch.testing.assert_close(found.after.rows, out.logits[0], atol=2e-5, rtol=1e-4)
+    assert found.moved().max() > 1e-5
 
 
 def test_before_the_hidden_token_nothing_moves() -> None:

@@ -57,13 +57,15 @@ def heads_of(model: LoadedModel, layer: int) -> int:
     return next(o.n_heads for o in outlets(model) if o.layer == layer)
 
 
-def by_hand(model: LoadedModel, name: str, change: Callable[[Tensor], Tensor]) -> Tensor:
+def by_hand(
+    model: LoadedModel, name: str, change: Callable[[Tensor], Tensor], text: str = TEXT
+) -> Tensor:
     """The run with one projection's input changed, by a hook of torch's own."""
     module: nn.Module = model.model.get_submodule(name)
     handle = module.register_forward_pre_hook(lambda _, inputs: (change(inputs[0].clone()),))
     try:
         with torch.no_grad():
-            ids = torch.tensor([model.tokenizer(TEXT)["input_ids"]])
+            ids = torch.tensor([model.tokenizer(text)["input_ids"]])
             out = model.model(input_ids=ids, use_cache=False)
     finally:
         handle.remove()
@@ -124,6 +126,24 @@ def test_nothing_changed_is_nothing_changed(word: str) -> None:
     model = MODELS[word][0]()
     found = intervene(model, TEXT, [])
     assert torch.equal(found.before.rows, found.after.rows)
+    with torch.no_grad():
+        ids = torch.tensor([model.tokenizer(TEXT)["input_ids"]])
+        out = model.model(input_ids=ids, use_cache=False)
+    plain = out.logits if hasattr(out, "logits") else out.last_hidden_state
+    assert torch.equal(found.after.rows, plain[0])
+
+
+def test_nothing_changed_in_an_encoder_decoder_is_nothing_changed() -> None:
+    model = t5()
+    found = intervene(model, TEXT, [], target="the cat ran off")
+    with torch.no_grad():
+        out = model.model(
+            input_ids=torch.tensor([model.tokenizer(TEXT)["input_ids"]]),
+            decoder_input_ids=found.before.ids[None],
+            use_cache=False,
+        )
+    assert torch.equal(found.before.rows, found.after.rows)
+    assert torch.equal(found.after.rows, out.logits[0])
 
 
 @pytest.mark.parametrize("group", ["encoder", "decoder", "cross"])
@@ -153,6 +173,36 @@ def test_each_group_of_an_encoder_decoder(group: str) -> None:
     torch.testing.assert_close(found.after.rows, out.logits[0], atol=1e-6, rtol=1e-5)
     assert found.divergence() > 0
     assert found.next_tokens(3)["change"].abs().is_monotonic_decreasing
+
+
+def test_a_patch_of_an_encoder_decoder_reads_the_other_source_with_the_same_target() -> None:
+    model = t5()
+    edit = Patch(1, 2, OTHER, group="cross")
+    found = intervene(model, TEXT, [edit], target="the cat ran off")
+    module = model.model.get_submodule("decoder.block.1.layer.1.EncDecAttention.o")
+    kept: list[Tensor] = []
+
+    def run(text: str) -> Tensor:
+        with torch.no_grad():
+            ids = torch.tensor([model.tokenizer(text)["input_ids"]])
+            target = found.before.ids[None]
+            return model.model(input_ids=ids, decoder_input_ids=target, use_cache=False).logits[0]
+
+    handle = module.register_forward_pre_hook(lambda _, inputs: kept.append(inputs[0].clone()))
+    run(OTHER)
+    handle.remove()
+
+    def other(_: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        heads = inputs[0].clone()
+        width = heads.shape[-1] // 4
+        heads[..., 2 * width : 3 * width] = kept[0][..., 2 * width : 3 * width]
+        return (heads,)
+
+    handle = module.register_forward_pre_hook(other)
+    torch.testing.assert_close(found.after.rows, run(TEXT), atol=1e-6, rtol=1e-5)
+    handle.remove()
+    with pytest.raises(AttnvizError, match="say in which"):
+        intervene(model, TEXT, [Knockout(1, 2)], target="the cat ran off")
 
 
 def test_what_is_not_there_is_said() -> None:

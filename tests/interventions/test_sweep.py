@@ -12,6 +12,7 @@ import torch
 from attnviz.errors import AttnvizError, Cancelled
 from attnviz.interventions import Knockout, head_logits, intervene, outlets, sweep
 from attnviz.models import LoadedModel
+from tests.interventions.test_heads import t5
 from tests.models.shrink import shrink
 from tests.models.tiny import TEXT, build, llama
 
@@ -45,9 +46,32 @@ def test_the_likeliest_token_is_followed_and_an_encoder_has_none() -> None:
     found = sweep(model, TEXT)
     assert found.token_id == int(intervene(model, TEXT, []).before.rows[-1].argmax())
     with pytest.raises(AttnvizError, match="predicts no next token"):
-        sweep(build(shrink("bert"), kind="encoder"), TEXT)
+        sweep(build(shrink("bert"), kind="encoder"), TEXT, token_id=1)
     with pytest.raises(AttnvizError, match="tokens 0 to 63"):
         sweep(model, TEXT, token_id=64)
+
+
+def test_of_an_encoder_the_output_states_are_followed() -> None:
+    model = build(shrink("bert"), kind="encoder")
+    found = sweep(model, TEXT)
+    assert not found.predicts
+    assert "probability" not in found.table()
+    for row, place in enumerate(outlets(model)):
+        for head in range(place.n_heads):
+            alone = intervene(model, TEXT, [Knockout(place.layer, head)])
+            assert found.moved[row, head] == pytest.approx(float(alone.moved().mean()), rel=1e-3)
+    assert found.table()["moved"].is_monotonic_decreasing
+
+
+def test_of_an_encoder_decoder_the_next_token_of_its_target_is_followed() -> None:
+    model = t5()
+    found = sweep(model, TEXT, token_id=7, target="the cat ran off")
+    assert {group for group, _ in found.layers} == {"encoder", "decoder", "cross"}
+    for row, place in enumerate(outlets(model)):
+        edit = Knockout(place.layer, 1, group=place.group)
+        alone = intervene(model, TEXT, [edit], target="the cat ran off")
+        one = float(alone.after.probabilities()[7])
+        assert found.probabilities[row, 1] == pytest.approx(one, rel=1e-4)
 
 
 def test_a_sweep_that_is_left_restores_the_model() -> None:

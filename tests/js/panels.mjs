@@ -10,6 +10,7 @@ export const axis = (name, labels, special = null) => ({
   labels,
   details: null,
   special,
+  written: null,
 });
 
 /**

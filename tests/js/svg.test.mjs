@@ -3,6 +3,7 @@ import test from "node:test";
 
 import { scenePlate } from "../../attnviz/components/explorer/web/exporting.js";
 import { Layers } from "../../attnviz/components/explorer/web/layers.js";
+import { writtenSpan } from "../../attnviz/components/explorer/web/paint.js";
 import { plan } from "../../attnviz/components/explorer/web/plan.js";
 import { escaped, svg } from "../../attnviz/components/explorer/web/svg.js";
 import { range, view } from "../../attnviz/components/explorer/web/view.js";
@@ -53,6 +54,18 @@ test("a map that is zoomed is drawn as far as it is in sight, cut at its edges",
   assert.ok(shades.length >= 36 && shades.length < 50, `${shades.length}`);
   assert.match(text, /<svg x="/);
   assert.ok(!text.includes("<image"));
+});
+
+test("what the model wrote is marked along both sides, from its first token on", () => {
+  const one = attention(5);
+  const marks = (text) => text.match(/<rect [^>]*fill="#E69F00"/g) ?? [];
+  assert.equal(marks(drawing(one)).length, 0);
+  const [rows, cols] = [one.rows, one.cols].map((side) => ({ ...side, written: 3 }));
+  assert.equal(marks(drawing({ ...one, rows, cols })).length, 2);
+  assert.deepEqual(writtenSpan(3, Int32Array.of(0, 1, 2, 3, 4), 0, 5), { from: 3, n: 2 });
+  assert.deepEqual(writtenSpan(3, Int32Array.of(1, 2, 3, 4), 0.5, 3), { from: 1.5, n: 1.5 });
+  assert.equal(writtenSpan(3, Int32Array.of(0, 1, 2), 0, 3), null);
+  assert.equal(writtenSpan(3, Int32Array.of(0, 1, 2, 3, 4), 0, 2), null);
 });
 
 test("what XML cannot hold is replaced", () => {

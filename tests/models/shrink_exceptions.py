@@ -32,6 +32,7 @@ EXCEPTIONS: dict[str, dict[str, Any]] = {
     "bamba": {"mamba_d_head": 8, "attn_layer_indices": [1]},
     "cohere_compass_text": {"rope_parameters": {"full_attention": ROPE}},
     "conditional_detr": DETR,
+    "cvt": {"embed_dim": [16, 24, 48], "depth": [1, 2, 3]},
     "dab-detr": DETR,
     "deformable_detr": DETR,
     "detr": DETR,

@@ -8,6 +8,7 @@ import pytest
 
 import attnviz as av
 from attnviz.errors import AttnvizError
+from attnviz.models.template import rendered
 from tests.models.tiny import llama
 
 TEMPLATE = (
@@ -82,6 +83,44 @@ def test_a_template_that_refuses_is_quoted() -> None:
     loaded.tokenizer.chat_template = "{{ raise_exception('roles must alternate') }}"
     with pytest.raises(AttnvizError, match="roles must alternate"):
         av.capture(loaded, messages=ASKED)
+
+
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        (
+            "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
+            "more than 1 seconds",
+        ),
+        ("{{ 9 ** (9 ** 9) }}", "more than 1 seconds"),
+        ("{{ 'a' * 10 ** 10 }}", "more than 1,024 MiB"),
+        ("{{ 'a' * 10 ** 7 }}b", "more than 10,000,000 characters"),
+        ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "recursion"),
+        ("{% for", "unexpected"),
+        ({"one": "{{ 1 }}", "two": "{{ 2 }}"}, "multiple chat templates"),
+    ],
+    ids=["loops", "power", "memory", "long", "recursion", "syntax", "several"],
+)
+def test_a_hostile_template_ends_in_a_sentence(
+    template: Any, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library's sandbox has no clock: two loops within its range limit run for a minute."""
+    monkeypatch.setattr("attnviz.models.template.SECONDS", 1)
+    loaded = model()
+    loaded.tokenizer.chat_template = template
+    with pytest.raises(AttnvizError, match=words):
+        av.capture(loaded, messages=ASKED)
+
+
+def test_the_text_is_the_librarys_own() -> None:
+    """Rendered in a process of its own, character by character what the tokenizer renders."""
+    loaded = model()
+    asked = [([{"role": "user", "content": "<é> \n🤗"}], asks) for asks in (True, False)]
+    own = [
+        loaded.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=asks)
+        for turns, asks in asked
+    ]
+    assert rendered(loaded.tokenizer, asked) == own
 
 
 def test_a_model_without_a_template_reads_no_messages() -> None:

@@ -51,6 +51,46 @@ class Inputs:
         return out.view(out.shape[0], n_heads, -1).transpose(0, 1)
 
 
+def test_cvt_s_keys_are_a_coarser_grid_than_its_queries() -> None:
+    """Softmax of what the projections behind its convolutions give, the class token in front."""
+    model = loaded("IMAGE_CLASSIFICATION", "cvt")
+    modules = [m for m in model.model.modules() if type(m).__name__ == "CvtSelfAttention"]
+    made: dict[tuple[int, str], Tensor] = {}
+    for place, module in enumerate(modules):
+        for part in ("projection_query", "projection_key"):
+            getattr(module, part).register_forward_hook(
+                lambda m, args, out, at=(place, part): made.__setitem__(at, out[0].detach())
+            )
+    pixels = torch.randn(1, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    capture = av.capture(model, inputs={"pixel_values": pixels}, check=False)
+    found = [(capture.of(g), layer) for g in capture.groups for layer in capture.of(g).captured]
+    assert len(found) == len(modules) == 6
+    for place, (part, layer) in enumerate(found):
+        q, k = (
+            made[place, name].unflatten(-1, (layer.n_heads, -1)).transpose(0, 1)
+            for name in ("projection_query", "projection_key")
+        )
+        expected = (q @ k.mT / modules[place].embed_dim ** 0.5).softmax(-1).numpy()
+        for head in range(layer.n_heads):
+            got = part.weights(layer.index, head)
+            np.testing.assert_allclose(got, expected[head], rtol=0, atol=1e-5)
+
+
+def test_led_reads_in_a_band() -> None:
+    """The encoder's dense softmax over two tokens each side of the query."""
+    model = loaded("SEQ_TO_SEQ_CAUSAL_LM", "led")
+    kept = Inputs(model.model, "LEDEncoderSelfAttention")
+    given = {"input_ids": ids(), "decoder_input_ids": torch.tensor([[0, 5, 7]])}
+    capture = av.capture(model, inputs=given)
+    q, k = kept.heads("query", 4)[:, :LENGTH], kept.heads("key", 4)[:, :LENGTH]
+    place = torch.arange(LENGTH)
+    allowed = (place[:, None] - place[None]).abs() <= 2
+    expected = (q @ k.mT / 8**0.5).masked_fill(~allowed, -torch.inf).softmax(-1)
+    for head in range(4):
+        got = capture.of("encoder").weights(0, head)
+        np.testing.assert_allclose(got, expected[head].numpy(), atol=1e-5)
+
+
 @pytest.mark.parametrize("chosen", [[], [0], [0, 5]])
 def test_longformer_s_bands_and_global_tokens(chosen: list[int]) -> None:
     """Softmax over the window and the global tokens; global rows see all, by other weights."""
@@ -111,13 +151,37 @@ def test_a_short_text_leaves_big_bird_sparse() -> None:
     assert "BigBirdBlockSparseAttention" in kinds
 
 
-def test_swin_s_windows_lie_where_they_are_on_the_picture() -> None:
+def position_bias(attention: nn.Module, gap: Tensor, side: int) -> Tensor:
+    """(heads, patches, patches) from the places of the pair within their window.
+
+    A number of its own for each (Swin: Liu et al. 2021, section 3.2), or Swin v2's small network
+    of log-spaced distances (Liu et al. 2022, section 3.3).
+    """
+    named = dict(attention.named_parameters())
+    table = next((p for n, p in named.items() if "relative" in n or "bias_table" in n), None)
+    if table is not None:
+        return table[(gap[0] + side - 1) * (2 * side - 1) + gap[1] + side - 1].permute(2, 0, 1)
+    network = next(m for m in attention.modules() if isinstance(m, nn.Sequential))
+    far = gap.float() / (side - 1) * 8
+    far = far.sign() * (far.abs() + 1).log2() / 3
+    return 16 * network(far.permute(1, 2, 0)).sigmoid().permute(2, 0, 1)
+
+
+@pytest.mark.parametrize("name", ["swin", "swinv2", "donut-swin"])
+def test_swin_s_windows_lie_where_they_are_on_the_picture(name: str) -> None:
     """Dense attention over all patches, masked to the windows, gives each layer's maps."""
-    model = loaded("IMAGE_CLASSIFICATION", "swin")
-    layers = [m for m in model.model.modules() if type(m).__name__ == "SwinLayer"]
+    model = loaded("IMAGE_CLASSIFICATION", name)
+    later = name == "swinv2"  # it normalises behind the attention, and compares directions only
+    layers = [m for m in model.model.modules() if type(m).__name__.endswith("SwinLayer")]
+    layers = layers or [m for m in model.model.modules() if type(m).__name__ == "Swinv2Layer"]
     seen: list[Tensor] = []
     for layer in layers[:2]:
-        layer.layernorm_before.register_forward_hook(lambda m, a, out: seen.append(out.detach()))
+        if later:
+            layer.register_forward_pre_hook(lambda m, args: seen.append(args[0].detach()))
+        else:
+            layer.layernorm_before.register_forward_hook(
+                lambda m, args, out: seen.append(out.detach())
+            )
     pixels = torch.randn(1, 3, 32, 32, generator=torch.Generator().manual_seed(0))
     capture = av.capture(model, inputs={"pixel_values": pixels})
     assert capture.of("stage 1").grid == (16, 16)
@@ -127,8 +191,8 @@ def test_swin_s_windows_lie_where_they_are_on_the_picture() -> None:
         # The window of a patch, and the part of it that a shift has not joined from elsewhere.
         window = torch.stack([((row - shift) % 16) // side, ((column - shift) % 16) // side])
         torn = torch.stack([row < shift, column < shift]) & bool(shift)
-        name = torch.cat([window, torn.long()]).reshape(4, -1)
-        together = (name[:, :, None] == name[:, None, :]).all(0)
+        where = torch.cat([window, torn.long()]).reshape(4, -1)
+        together = (where[:, :, None] == where[:, None, :]).all(0)
         maps = np.stack([capture.of("stage 1").weights(index, head) for head in range(2)])
         assert np.all(maps[:, ~together.numpy()] == 0)
         np.testing.assert_allclose(maps.sum(-1), 1, atol=1e-5)
@@ -139,15 +203,15 @@ def test_swin_s_windows_lie_where_they_are_on_the_picture() -> None:
             query = next(m for n, m in parts.items() if n.endswith(("query", "q_proj")))
             key = next(m for n, m in parts.items() if n.endswith(("key", "k_proj")))
             q, k = (p(x).view(256, 2, -1).transpose(0, 1) for p in (query, key))
-            table = next(
-                p for n, p in attention.named_parameters() if "relative" in n or "bias_table" in n
-            )
-            down = ((row - shift) % 16 % side).reshape(-1)
-            right = ((column - shift) % 16 % side).reshape(-1)
-            gap = (down[:, None] - down[None] + side - 1) * (2 * side - 1)
-            gap = gap + right[:, None] - right[None] + side - 1
-            bias = table[gap].permute(2, 0, 1)
-            scores = q @ k.transpose(1, 2) / q.shape[-1] ** 0.5 + bias
+            inside = torch.stack([(row - shift) % 16 % side, (column - shift) % 16 % side])
+            inside = inside.reshape(2, -1)
+            gap = inside[:, :, None] - inside[:, None]
+            scores = q @ k.mT / q.shape[-1] ** 0.5
+            if later:
+                sharp = next(p for n, p in attention.named_parameters() if "logit_scale" in n)
+                lengths = q.norm(dim=-1)[:, :, None] * k.norm(dim=-1)[:, None]
+                scores = q @ k.mT / lengths * sharp.exp().clamp(max=100)
+            scores = scores + position_bias(attention, gap, side)
             expected = scores.masked_fill(~together, -torch.inf).softmax(-1)
         np.testing.assert_allclose(maps, expected.numpy(), atol=1e-5)
 

@@ -33,7 +33,7 @@ def record(rule: MaskRule, **more) -> LayerRecord:
         record(MaskRule(causal=False)),
         record(MaskRule(causal=False, window=7)),
         record(MaskRule(causal=False, table=TABLE)),
-        record(MaskRule(causal=True), softcap=2.0, sinks=torch.tensor([0.5, 3.0])),
+        record(MaskRule(causal=True), softcap=2.0, sinks=torch.tensor([[0.5], [3.0]])),
     ],
     ids=["causal", "window", "both ways", "both ways, window", "table", "softcap and sinks"],
 )

@@ -66,7 +66,7 @@ def test_1024_tokens_equal_the_full_maps_to_1e_5(
 ) -> None:
     of = record(RULES.get(kind, RULES["causal"])())
     if kind == "sinks":
-        of = replace(of, sinks=torch.linspace(-2, 9, HEADS))
+        of = replace(of, sinks=torch.linspace(-2, 9, HEADS)[:, None])
     if kind == "softcap":
         of = replace(of, softcap=2.0)
     monkeypatch.setattr(streaming, "CELLS", 2**17)  # many blocks, as of a long text

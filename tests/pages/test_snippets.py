@@ -70,7 +70,7 @@ def test_heads() -> None:
 
 
 def test_inspect_a_model() -> None:
-    header, arrays = shown("inspect_model", text=HOSTILE, layer="2", head="4")
+    header, arrays = shown("inspect_model", text=HOSTILE, layer="2", head="4", n="3")
     names = run(header)
     assert (names["layer"], names["head"]) == (2, 4)
     ours = names["capture"].weights(2, 4)

@@ -82,7 +82,7 @@ def made(key: str, figure: Figure, source: Source | None) -> File | None:
     layer = figure.grid.layers[0] if chosen.layer is None else chosen.layer
     panel = figure.panels[0]
     try:
-        data = whole_npz(source, layer, chosen.head or 0, panel.rows, panel.cols)
+        data = whole_npz(source, layer, chosen.head or 0, panel, figure.settings)
     except AttnvizError as problem:
         return File(number, b"", "map", str(problem))
     return File(number, data, "map")

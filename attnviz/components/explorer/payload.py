@@ -165,6 +165,7 @@ class _Axes:
                     "labels": labels,
                     "details": details,
                     "special": special,
+                    "written": axis.written,
                 }
             )
         return self._known.index(axis)

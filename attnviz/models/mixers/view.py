@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float32
 from torch import Tensor
 
 from attnviz.errors import AttnvizError
+from attnviz.models.axis import Axis
 from attnviz.models.grouped import Regroupable
 from attnviz.models.layer import Layer
 from attnviz.models.mixers.record import MixerRecord, Strips
@@ -35,6 +36,8 @@ class EffectiveMaps(Regroupable):
     special: tuple[bool, ...]
     records: dict[int, MixerRecord] = field(repr=False)
     tokenizer: Any = field(default=None, repr=False)
+    roles: tuple[str, ...] = ()  # who says each token, in a chat
+    written: Axis | None = None  # the new tokens where the model wrote on; the last was not read
 
     @property
     def n_tokens(self) -> int:

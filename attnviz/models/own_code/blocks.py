@@ -1,6 +1,6 @@
 """Attention block by block: LongT5's neighbouring blocks, BigBird's block-sparse pattern.
 
-Guo et al. 2022, LongT5 (arXiv:2112.07916), section 3.1.1. Zaheer et al. 2020, Big Bird
+Guo et al. 2022, LongT5 (arXiv:2112.07916), section 3.1. Zaheer et al. 2020, Big Bird
 (arXiv:2007.14062), section 2: each block of queries sees its neighbours, the first and the last
 block, and blocks drawn at random. In evaluation the library draws block 0 every time, so that a
 key of block 0 stands up to three times in one softmax: its weight is the sum of its places. The
@@ -13,17 +13,22 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attnviz.errors import ModelError
+from attnviz.models.axis import Axis, own_tokens
 from attnviz.models.own_code.raw import direct
 from attnviz.models.own_code.returned import Found
 
 
 def neighbours(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Found]:
-    """LongT5: the encoder's blocks unrolled, the decoder's maps as they are."""
-    length = prepared.inputs["input_ids"].shape[1]
+    """LongT5: the encoder's blocks unrolled, the decoder's maps as they are.
+
+    In its transient-global form (section 3.1.2) each query also sees a summary of every block of
+    keys; these have columns of their own behind the tokens', where a row's sum has to count them.
+    """
+    source: Axis = prepared.axes["source"]
     found = []
     for raw in heard.raw:
         index = raw.index or 0
@@ -32,21 +37,33 @@ def neighbours(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Foun
             if maps is not None:
                 found.append(Found(raw.group, index, maps))
             continue
-        _, n_blocks, heads, side, wide = raw.weights.shape
-        if wide != 3 * side:
-            raise ModelError(
-                f"{model.title} attends to summaries of its blocks beside the tokens, which "
-                "have no place on a map of tokens; choose its local form."
-            )
-        maps = raw.weights.new_zeros(heads, length, length)
-        for block in range(n_blocks):
-            rows = torch.arange(block * side, min((block + 1) * side, length))
-            keys = torch.arange((block - 1) * side, (block + 2) * side)
-            real = (keys >= 0) & (keys < length)
-            part = raw.weights[0, block][:, : len(rows)]
-            maps[:, rows[:, None], keys[real][None]] = part[:, :, real]
-        found.append(Found(raw.group, index, maps, _near(length, side)))
+        maps, allowed = unrolled(raw.weights[0], len(source))
+        summaries = own_tokens(maps.shape[2] - len(source), "block", "the summary of block")
+        axes = (source, source + summaries)
+        found.append(Found(raw.group, index, maps, allowed, axes))
     return found
+
+
+def unrolled(
+    weights: Float[Tensor, "blocks heads side seen"], length: int
+) -> tuple[Float[Tensor, "heads queries keys"], Bool[Tensor, "1 queries keys"]]:
+    """(maps, the pairs that the pattern allows): the tokens' columns, then those of summaries.
+
+    seen: the keys of the block before, of the block itself and of the one after, then summaries.
+    """
+    n_blocks, heads, side, seen = weights.shape
+    n_summaries = seen - 3 * side
+    maps = weights.new_zeros(heads, length, length + n_summaries)
+    for block in range(n_blocks):
+        rows = torch.arange(block * side, min((block + 1) * side, length))
+        keys = torch.arange((block - 1) * side, (block + 2) * side)
+        real = (keys >= 0) & (keys < length)
+        part = weights[block][:, : len(rows)]
+        maps[:, rows[:, None], keys[real][None]] = part[:, :, : 3 * side][:, :, real]
+        maps[:, rows, length:] = part[:, :, 3 * side :]
+    place = torch.arange(length)
+    near = (place[:, None] - place[None]).abs() < side
+    return maps, torch.cat([near, near.new_ones(length, n_summaries)], 1)[None]
 
 
 def short_only(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Found]:
@@ -69,11 +86,6 @@ def _whole(heard: Any, length: int) -> Iterator[tuple[Any, Tensor]]:
         maps = direct(raw.weights)
         if maps is not None and maps.shape[1:] == (length, length):
             yield raw, maps
-
-
-def _near(length: int, side: int) -> Tensor:
-    place = torch.arange(length)
-    return ((place[:, None] - place[None]).abs() < side)[None]
 
 
 def block_sparse(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Found]:

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attnviz.models.axis import Axis
+from attnviz.models.axis import Axis, own_tokens
 from attnviz.models.own_code.raw import direct
 from attnviz.models.own_code.returned import Found
 
@@ -36,7 +36,7 @@ def global_local(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Fo
         config = model.model.config
         shift = local.shape[2] // 2 if index % 2 and config.stagger_local_blocks else 0
         maps, allowed = together(whole, local, length, shift)
-        axis = _globals(whole.shape[1]) + source
+        axis = own_tokens(whole.shape[1], "global", "global token") + source
         own.append(Found("encoder", index, maps, allowed, (axis, axis)))
     return own + found
 
@@ -66,12 +66,3 @@ def together(
         maps[:, rows, rows.T] = part[:, :, n_global:][:, :, real]
         allowed[:, rows, rows.T] = True
     return maps, allowed
-
-
-def _globals(count: int) -> Axis:
-    return Axis(
-        labels=tuple(f"global {place}" for place in range(count)),
-        details=tuple(f"global token {place}, the model's own" for place in range(count)),
-        ids=(-1,) * count,
-        special=(True,) * count,
-    )

@@ -20,12 +20,14 @@ from attnviz.errors import AttnvizError, ModelError
 from attnviz.models import Capture, LoadedModel
 from attnviz.models.mixers.kernels import NAMES
 from tests.models.mixers.families import FAMILIES
-from tests.models.tiny import TEXT, build, llama
+from tests.models.tiny import TEXT, build, eager, llama
 
 AFTER = {"qwen3_next": "norm", "olmo_hybrid": "o_norm", "kimi_linear": "o_norm", "minimax": "norm"}
 AFTER |= {"bamba": "norm", "mamba2": "norm", "zamba2": "norm"}
-AFTER |= {"jamba": "out_proj", "mamba": "out_proj", "falcon_mamba": "out_proj"}
-GATED = ("jamba", "mamba", "falcon_mamba")  # A V times SiLU(z) goes to the output projection
+AFTER |= dict.fromkeys(("jamba", "mamba", "falcon_mamba", "falcon_h1"), "out_proj")
+# A V times SiLU(z) goes to the output projection; where z stands in what the first one gives.
+GATED = dict.fromkeys(("jamba", "mamba", "falcon_mamba"), slice(64, 128))
+GATED |= {"falcon_h1": slice(0, 32)}
 KIND = dict.fromkeys(("qwen3_next", "olmo_hybrid", "kimi_linear", "minimax"), "linear")
 
 _MADE: dict[str, tuple[LoadedModel, Capture]] = {}
@@ -47,7 +49,8 @@ def mixer_of(model: LoadedModel, layer: int, mixer: str) -> nn.Module:
 
 
 def given_after(model: LoadedModel, module: nn.Module, part: str, ids: tuple[int, ...]) -> Any:
-    """What a plain run hands to that part of the mixer: (T, features), and Mamba's gate."""
+    """What a plain run hands to that part of the mixer, (T, features), and what the first
+    projection of a gated one gives."""
     kept: dict[str, torch.Tensor] = {}
     hooks = [
         getattr(module, part).register_forward_pre_hook(
@@ -57,14 +60,14 @@ def given_after(model: LoadedModel, module: nn.Module, part: str, ids: tuple[int
     if part == "out_proj":
         hooks.append(
             module.in_proj.register_forward_hook(  # type: ignore[union-attr]
-                lambda _, __, out: kept.__setitem__("gate", out[0].chunk(2, -1)[1])
+                lambda _, __, out: kept.__setitem__("projected", out[0])
             )
         )
     with torch.no_grad():
         model.model(torch.tensor([ids]), use_cache=False)
     for hook in hooks:
         hook.remove()
-    return kept["in"].reshape(len(ids), -1), kept.get("gate")
+    return kept["in"].reshape(len(ids), -1), kept.get("projected")
 
 
 @pytest.mark.parametrize("family", AFTER)
@@ -74,7 +77,7 @@ def test_a_times_v_is_what_the_layer_itself_computes(family: str) -> None:
     assert capture.mixers
     for index, record in capture.mixers.items():
         module = mixer_of(model, index, record.layer.mixer)
-        wanted, gate = given_after(model, module, AFTER[family], capture.token_ids)
+        wanted, projected = given_after(model, module, AFTER[family], capture.token_ids)
         (drive,) = record.drives
         outputs = []
         for head in range(record.n_heads):
@@ -82,7 +85,7 @@ def test_a_times_v_is_what_the_layer_itself_computes(family: str) -> None:
             outputs.append(torch.from_numpy(A) @ drive.value[head].float())
         got = torch.cat(outputs, -1)
         if family in GATED:
-            got = got * F.silu(gate)
+            got = got * F.silu(projected[:, GATED[family]])
         torch.testing.assert_close(got, wanted, rtol=0, atol=1e-4)
         assert wanted.abs().max() > 1e-2  # not a comparison of nothing with nothing
 
@@ -162,9 +165,14 @@ def test_gates_and_state_norms_token_by_token(family: str) -> None:
 
 
 def test_two_mixers_of_one_layer_are_told_apart_by_kind() -> None:
-    _, capture = made("falcon_h1")
+    model, capture = made("falcon_h1")
     softmax, effective = capture.weights(1, 0), capture.weights(1, 0, kind="state_space")
     np.testing.assert_allclose(softmax.sum(-1), 1, atol=1e-5)
+    own = eager(model, capture.token_ids).attentions  # of the attention that runs beside Mamba
+    for layer in range(3):
+        for head in range(4):
+            got = capture.weights(layer, head)
+            np.testing.assert_allclose(got, own[layer][0, head], rtol=0, atol=1e-5)
     assert effective.min() < 0
     with pytest.raises(ModelError, match="not linear"):
         capture.weights(1, 0, kind="linear")

@@ -7,6 +7,7 @@ import { element } from "./dom.js";
 import { scenePlate, wordsOf } from "./exporting.js";
 import { loadFaces } from "./faces.js";
 import { Filing } from "./filing.js";
+import { FirstToken } from "./firsttoken.js";
 import { layOutGrid, taken } from "./gridstage.js";
 import { openHead, shownPanels } from "./heads.js";
 import { linked } from "./linking.js";
@@ -68,7 +69,8 @@ export class Explorer {
     this.panels = element("div", "panels");
     this.scenes = new Scenes(this);
     this.player = new Player(this);
-    this.main = element("div", "main", {}, [this.player.root, this.scenes.above, this.panels]);
+    this.first = new FirstToken();
+    this.main = element("div", "main", {}, [this.player.root, this.scenes.above, this.panels, this.first.root]);
     this.stage = element("div", "stage", {}, [this.main]);
     root.replaceChildren(this.toolbar.root, this.stage, this.voice.root);
     this.theme = themeOf(root, figure, this.options.palette);
@@ -148,6 +150,7 @@ export class Explorer {
       }
     });
     this.scenes.layOut(tall);
+    this.first.update(this.figure, this.scenes.main?.panel ?? null, options);
     this.toolbar.exporting.hidden = this.panels.children.length < 2;
   }
 

@@ -93,10 +93,11 @@ function files(plate, explorer, close) {
  * @param {Plate} plate @param {Explorer} explorer
  * @returns {Item[]}
  */
-function numbers({ panel, sight }, { filing }) {
+function numbers(plate, { filing }) {
+  const { panel, sight } = plate;
   if (!panel || !sight) return [];
   const table = (/** @type {Sight} */ seen) => new Blob([BOM, csv(panel, seen)], { type: "text/csv" });
-  const arrays = (/** @type {Sight} */ seen) => new Blob(/** @type {BlobPart[]} */ (npz(panel, seen)));
+  const arrays = (/** @type {Sight} */ seen) => new Blob(/** @type {BlobPart[]} */ (npz(panel, seen, plate)));
   const seen = sight();
   const all = allOf(panel);
   const part = seen.block !== all.block || seen.values.length < all.values.length;

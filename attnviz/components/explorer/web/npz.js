@@ -85,12 +85,14 @@ function record(numbers, widths) {
 
 /**
  * What is in sight as an NPZ, which numpy.load reads without pickle: values, masked, the positions
- * and tokens of its rows and columns, and block: how many cells a side share a value.
+ * and tokens of its rows and columns, block: how many cells a side share a value, and what it is:
+ * title (layer and head) and settings (model, seed).
  *
  * @param {Panel} panel
  * @param {Sight} sight
+ * @param {{title: string, settings: string}} words
  */
-export function npz(panel, { rows, cols, values, blocked, block }) {
+export function npz(panel, { rows, cols, values, blocked, block }, { title, settings }) {
   const shape = [rows.length, cols.length];
   const tokens = (/** @type {string[]} */ labels, /** @type {Int32Array} */ at) =>
     textArray(Array.from(at, (i) => labels[i]));
@@ -103,6 +105,8 @@ export function npz(panel, { rows, cols, values, blocked, block }) {
     row_tokens: tokens(panel.rows.labels, rows),
     col_tokens: tokens(panel.cols.labels, cols),
     block: { descr: "<i4", shape: [1], bytes: bytesOf(Int32Array.of(block)) },
+    title: textArray([title]),
+    settings: textArray([settings]),
   };
   return zip(Object.entries(arrays).map(([name, array]) => [`${name}.npy`, npy(array)]));
 }

@@ -122,6 +122,7 @@ function paintAxes(surface, { panel, plan, theme, shown }) {
     align: "right",
     baseline: "top",
   });
+  paintWritten(surface, panel, plan, theme, shown);
   const label = { size: plan.labelSize, fill: theme.text, family: theme.mono };
   for (const { at, text } of plan.rowTicks) {
     if (at >= shown.rows.length) break;
@@ -145,6 +146,34 @@ function paintAxes(surface, { panel, plan, theme, shown }) {
       });
     }
   }
+}
+
+/**
+ * A bar beside the labels of what the model wrote, between them and the map.
+ *
+ * @param {Surface} surface @param {Panel} panel @param {Plan} plan @param {Theme} theme @param {View} shown
+ */
+function paintWritten(surface, { rows, cols }, plan, theme, shown) {
+  const { x, y, row, col, nRows, nCols, cellW, cellH } = plan;
+  const colour = theme.accents.highlight;
+  const down = writtenSpan(rows.written, shown.rows, row, nRows);
+  const across = writtenSpan(cols.written, shown.cols, col, nCols);
+  if (down) surface.rect(x - 4.5, y + down.from * cellH, 3, down.n * cellH, colour);
+  if (across) surface.rect(x + across.from * cellW, y - 4.5, across.n * cellW, 3, colour);
+}
+
+/**
+ * Where in sight those places stand whose position is at least `written`; null where none does.
+ *
+ * @param {number | null} written @param {Int32Array} positions - the drawn ones
+ * @param {number} first - in sight @param {number} n - places in sight
+ */
+export function writtenSpan(written, positions, first, n) {
+  const place = written === null ? -1 : positions.findIndex((position) => position >= written);
+  if (place < 0) return null;
+  const from = Math.max(0, place - first);
+  const to = Math.min(n, positions.length - first);
+  return to > from ? { from, n: to - from } : null;
 }
 
 /** @param {Surface} surface @param {Scene} scene */

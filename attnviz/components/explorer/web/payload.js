@@ -56,6 +56,7 @@ export function unpack(bytes) {
     labels: list(axis.labels),
     details: list(axis.details),
     special: list(axis.special),
+    written: axis.written,
   }));
   const figure = {
     ...header,

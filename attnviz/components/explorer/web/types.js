@@ -3,7 +3,8 @@
  * The shapes that the modules pass to each other. Nothing here runs.
  *
  * @typedef {{name: string, title: string, labels: string[], details: string[] | null,
- *   special: boolean[] | null}} Axis
+ *   special: boolean[] | null, written: number | null}} Axis
+ *   written: the first position that the model wrote itself.
  *
  * @typedef {{id: string, title: string, subtitle: string, scale: "weight" | "signed" | "magnitude" | "flag",
  *   limit: number | null, accent: string, valueName: string, rows: Axis, cols: Axis,
