@@ -10,7 +10,7 @@ from jaxtyping import Float32
 
 from attnviz.errors import AttnvizError
 from attnviz.figures.capture_axes import cols_of, grows_from, rows_of
-from attnviz.figures.figure import Figure, Grid, Panel
+from attnviz.figures.figure import Figure, Grid, Panel, squares
 from attnviz.figures.parts import Part, Request
 
 STACK_BYTES = 2_000_000
@@ -28,6 +28,9 @@ METRICS = {
     "first": "Mass on the first token",
     "previous": "Mass on the previous token",
     "self": "Mass on the token itself",
+    "span": "Effective span (keys)",
+    "duplicate": "Duplicate-token score",
+    "induction": "Induction score",
 }
 STATE = {
     "decay": "Kept of the state, a token",
@@ -55,7 +58,12 @@ CROSS = SOFTMAX | {
     "cols": "encoder (key): attends to",
     "alt": "Cross-attention",
 }
-"""What the parts of a figure are called."""
+NORMS = {
+    "alt": "Value-weighted maps",
+    "what": "norms of weight × value × W_O, not probabilities",
+    "file": "value_weighted",
+}
+"""What the parts of a figure are called; of norms, some of them otherwise."""
 
 
 @runtime_checkable
@@ -139,8 +147,8 @@ def _metric_grids(capture: Maps) -> dict[str, Float32[np.ndarray, "layers heads"
     frame = capture.metrics()
     grids = {}
     for column, title in (METRICS | STATE).items():
-        if column not in frame:
-            continue
+        if column not in frame or frame[column].isna().all():
+            continue  # a text that repeats nothing has no induction score
         table = frame.pivot(index="layer", columns="head", values=column)
         grids[title] = table.to_numpy(np.float32)
     return grids
@@ -181,18 +189,28 @@ def part(capture: Maps, request: Request) -> Part:
 
 
 def capture_code(
-    model: str, text: str, *, signed: bool = False, chat: bool = False, write: int = 0
+    model: str,
+    text: str,
+    *,
+    signed: bool = False,
+    norms: str | None = None,
+    chat: bool = False,
+    write: int = 0,
 ) -> str:
     """Python that prints the map of the true `layer` and the `head`, of this model on this text.
 
-    signed: that of the layer's linear or state-space mixer. chat: the text is a user's message.
-    write: tokens that the model writes on.
+    signed: that of the layer's linear or state-space mixer. norms: the group of maps whose
+    value-weighted map it is instead. chat: the text is a user's message. write: tokens that the
+    model writes on.
     """
-    of = "capture.effective" if signed else "capture"
+    of, imports = "capture.effective" if signed else "capture", ""
+    if norms is not None:
+        of = f"value_weighted(model, capture, {norms!r})"
+        imports = "from attnviz.interventions import value_weighted\n"
     given = f'messages=[{{"role": "user", "content": {text!r}}}]' if chat else repr(text)
     more = f", generate={write}" if write else ""
     return (
-        f"import attnviz as av\n\n"
+        f"import attnviz as av\n{imports}\n"
         f"model = av.load_model({model!r})\n"
         f"capture = av.capture(model, {given}{more})\n"
         f"print({of}.weights(layer, head))\n"
@@ -207,6 +225,8 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     indices, heads = layers(capture), n_heads(capture)
     across = getattr(capture, "group", "self") == "cross"
     words = SIGNED if capture.signed else CROSS if across else SOFTMAX
+    norms = getattr(capture, "scale", "weight") == "magnitude"
+    words = words | NORMS if norms else words
     rows, cols = rows_of(capture, words["rows"]), cols_of(capture, words["cols"])
     n_tokens, n_keys = len(rows.labels), len(cols.labels)
 
@@ -229,7 +249,8 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
                 values=shown.values,
                 rows=rows,
                 cols=cols,
-                scale="signed" if capture.signed else "weight",
+                scale="signed" if capture.signed else "magnitude" if norms else "weight",
+                value_name="norm" if norms else "",
                 blocked=shown.blocked if shown.blocked.any() else None,
                 subtitle=f"{words['what']}, {n_tokens:,} × {n_keys:,}",
                 block=shown.block,
@@ -238,7 +259,7 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
             ),
         ),
         grid=Grid(
-            thumbnails=capture.overview(),
+            thumbnails=squares(capture.overview()),
             layers=indices,
             metrics=_metric_grids(capture),
             stack=stack,

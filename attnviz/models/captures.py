@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 from jaxtyping import Bool, Float32
 
 from attnviz.errors import AttnvizError, ModelError
+from attnviz.metrics import patterns
 from attnviz.metrics.heads import NAMES
 from attnviz.models.axis import Axis
 from attnviz.models.check import CheckResult
@@ -203,14 +205,25 @@ class Capture:
         return stacked([summary(record, size).overview.float().numpy() for record in records], 4)
 
     def metrics(self) -> pd.DataFrame:
-        """A row per (layer, head): entropy (nats), distance (tokens), first, previous, self."""
+        """A row per (layer, head): metrics.heads.NAMES, then metrics.patterns.NAMES.
+
+        The latter are NaN where the text repeats no token, or the keys are another text's.
+        """
         rows = [
             {"layer": layer.index, "head": head}
             | dict(zip(NAMES, map(float, self.numbers[place, head]), strict=True))
             for place, layer in enumerate(self.captured)
             for head in range(layer.n_heads)
         ]
-        return pd.DataFrame(rows, columns=["layer", "head", *NAMES])
+        frame = pd.DataFrame(rows, columns=["layer", "head", *NAMES])
+        return frame.join(self._patterns)
+
+    @cached_property
+    def _patterns(self) -> pd.DataFrame:
+        """Duplicate-token and induction scores in the order of metrics(), computed once."""
+        if self.keys is not None:
+            return pd.DataFrame(columns=list(patterns.NAMES), dtype=float)
+        return patterns.pattern_scores(self).drop(columns=["layer", "head"])
 
     def next_tokens(self, k: int = 10) -> pd.DataFrame | None:
         """The k likeliest next tokens: token (as shown), token_id, probability; None: encoder."""
