@@ -53,6 +53,7 @@ PARTS = [
     "/cost?longest=2048&tab=published",
     "/inspect_model?tab=heads",
     "/inspect_model?tab=files",
+    "/inspect_model?tab=which&row=8&col=2&metric=entropy&order=down&cut=1",
     "/inspect_model?model=other",
     "/induction?step=removal",
     "/interventions?model=minilm-l6",

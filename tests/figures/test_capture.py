@@ -108,7 +108,10 @@ def test_what_the_model_wrote_is_marked_and_says_what_it_predicted() -> None:
     assert panel.cols.details == made.token_details
     said = [detail.partition(", while predicting ")[2] for detail in panel.rows.details]
     assert said == [""] * 12 + list(made.written.labels)
+    said = "softmax weights, 16 × 16, rows sum to 1"
+    assert panel.subtitle == f"{said}; marked in orange: written by the model"
     (plain,) = figures.capture_figure(av.capture(llama(), TEXT), 1, 2).panels
+    assert plain.subtitle == "softmax weights, 13 × 13, rows sum to 1"
     assert (plain.rows.written, plain.grows_from) == (None, None)
 
 
