@@ -39,8 +39,8 @@ _HOMES = {
     "Capture": "attnviz.models",
 }
 _MODULES = (
-    *("decoding", "figures", "hybrid", "kv_cache", "masks", "metrics", "models", "pictures"),
-    "variants",
+    *("comparing", "decoding", "figures", "hybrid", "kv_cache", "masks", "metrics", "models"),
+    *("pictures", "variants"),
 )
 
 __all__ = [*_HOMES, *_MODULES]
@@ -60,6 +60,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from attnviz import (
+        comparing,
         decoding,
         figures,
         hybrid,

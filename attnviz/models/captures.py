@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 from jaxtyping import Bool, Float32
 
 from attnviz.errors import AttnvizError, ModelError
+from attnviz.metrics import patterns
 from attnviz.metrics.heads import NAMES
 from attnviz.models.axis import Axis
 from attnviz.models.check import CheckResult
@@ -53,6 +55,7 @@ class Capture:
     keys: Axis | None = field(default=None, repr=False)  # None: the keys are the tokens
     roles: tuple[str, ...] = ()  # who says each token, in a chat
     grid: tuple[int, int] | None = None  # (rows, columns) of a picture's patches
+    patch: int = 0  # pixels along a side of one, in image
     image: np.ndarray | None = field(default=None, repr=False)  # (height, width, 3), as seen
     written: Axis | None = None  # the new tokens of generate=; the last of them was not read
     parts: Mapping[str, Capture] = field(default_factory=dict, repr=False)  # the other stacks
@@ -189,6 +192,16 @@ class Capture:
             return np.zeros((len(i), len(j)), dtype=bool)
         return ~allowed[0].numpy()
 
+    def sink_weights(
+        self, layer: int, head: int, rows: slice | None = None
+    ) -> Float32[np.ndarray, " rows"]:
+        """What each row of one head gives to the layer's learned sink: 1 minus its row's sum.
+
+        exp(sink - the row's log-sum-exp), and 0 of a layer without one.
+        """
+        record = self._of_head(layer, head)
+        return record.sink_weights(slice(head, head + 1), _slice(rows))[0].float().numpy()
+
     def overview(self, size: int = 32) -> Float32[np.ndarray, "layers heads down across"]:
         """Every captured layer's maps at a glance, (layers, heads, size, size), NaN for no head.
 
@@ -203,14 +216,25 @@ class Capture:
         return stacked([summary(record, size).overview.float().numpy() for record in records], 4)
 
     def metrics(self) -> pd.DataFrame:
-        """A row per (layer, head): entropy (nats), distance (tokens), first, previous, self."""
+        """A row per (layer, head): metrics.heads.NAMES, then metrics.patterns.NAMES.
+
+        The latter are NaN where the text repeats no token, or the keys are another text's.
+        """
         rows = [
             {"layer": layer.index, "head": head}
             | dict(zip(NAMES, map(float, self.numbers[place, head]), strict=True))
             for place, layer in enumerate(self.captured)
             for head in range(layer.n_heads)
         ]
-        return pd.DataFrame(rows, columns=["layer", "head", *NAMES])
+        frame = pd.DataFrame(rows, columns=["layer", "head", *NAMES])
+        return frame.join(self._patterns)
+
+    @cached_property
+    def _patterns(self) -> pd.DataFrame:
+        """Duplicate-token and induction scores in the order of metrics(), computed once."""
+        if self.keys is not None:
+            return pd.DataFrame(columns=list(patterns.NAMES), dtype=float)
+        return patterns.pattern_scores(self).drop(columns=["layer", "head"])
 
     def next_tokens(self, k: int = 10) -> pd.DataFrame | None:
         """The k likeliest next tokens: token (as shown), token_id, probability; None: encoder."""

@@ -37,7 +37,12 @@ def test_grid_metrics_are_the_captures(recording: recorded.Recording) -> None:
     figure = figures.capture_figure(recording, 0, 0)
     assert figure.grid is not None
     frame = recording.metrics().set_index(["layer", "head"])
+    absent = {"duplicate", "induction"}  # the sentence repeats no token
+    assert frame[list(absent)].isna().all(axis=None)
     for column, title in figures.METRICS.items():
+        assert (title in figure.grid.metrics) == (column not in absent)
+        if column in absent:
+            continue
         values = figure.grid.metrics[title]
         for layer, head in ((0, 0), (3, 8), (29, 5)):
             assert values[layer, head] == np.float32(frame.loc[(layer, head), column])
@@ -103,7 +108,10 @@ def test_what_the_model_wrote_is_marked_and_says_what_it_predicted() -> None:
     assert panel.cols.details == made.token_details
     said = [detail.partition(", while predicting ")[2] for detail in panel.rows.details]
     assert said == [""] * 12 + list(made.written.labels)
+    said = "softmax weights, 16 × 16, rows sum to 1"
+    assert panel.subtitle == f"{said}; marked in orange: written by the model"
     (plain,) = figures.capture_figure(av.capture(llama(), TEXT), 1, 2).panels
+    assert plain.subtitle == "softmax weights, 13 × 13, rows sum to 1"
     assert (plain.rows.written, plain.grows_from) == (None, None)
 
 
