@@ -58,4 +58,4 @@ def test_every_message_is_weighed(visit: Visit, messages: list[int]) -> None:
     """The watch that fails any test of a page that sends too much at once: it sees the figure."""
     page = visit("/inspect_model?text=The%20cat%20sat.", timeout=120)
     sent = Explorer(page).ask("explorer.figure.grid.stack.byteLength")
-    assert 50_000 < sent < max(messages) < LARGEST_MESSAGE
+    assert 10_000 < sent < max(messages) < LARGEST_MESSAGE
