@@ -7,7 +7,16 @@ from attnviz.errors import AttnvizError
 from attnviz.figures import capture as figures
 from attnviz.jobs import CaptureJob
 from attnviz.models import catalog
-from attnviz.ui import controls, inspect_panels, maps, page, seen_panels, selection, work
+from attnviz.ui import (
+    controls,
+    inspect_panels,
+    maps,
+    page,
+    seen_panels,
+    selection,
+    structure_panels,
+    work,
+)
 from attnviz.ui.folded import Folded
 
 OTHER = "other"
@@ -50,9 +59,11 @@ except AttnvizError as problem:
     st.stop()
 
 shown = maps.shown(capture)
-if shown.signed:
-    st.text(shown.note)
 default = figures.default_head(shown)
+with left:
+    job, shown = structure_panels.weighed(job, shown)
+if note := getattr(shown, "note", ""):
+    st.text(note)
 chosen = selection.current(
     "inspect",
     layers=figures.layers(shown),
@@ -75,11 +86,16 @@ for note in capture.notes:
 page.caution("not_explanation", "head_role")
 
 tabs = {"next": "What comes next", "heads": "All heads as a table", "files": "Numbers out"}
-section = controls.section(tabs | ({"state": "Gates and state"} if shown.signed else {}))
+tabs |= {"state": "Gates and state"} if shown.signed else structure_panels.TABS
+section = controls.section(tabs)
 if section == "next":
     inspect_panels.predictions(capture)
 if section == "heads":
     inspect_panels.heads(shown, "inspect")
+if section == "alike":
+    structure_panels.alike(job, capture, shown, chosen)
+if section == "chains":
+    structure_panels.chained(job, capture, shown)
 if section == "state":
     inspect_panels.state(shown, chosen.layer)
 if section == "files":

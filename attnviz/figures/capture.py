@@ -10,9 +10,10 @@ from jaxtyping import Float32
 
 from attnviz.errors import AttnvizError
 from attnviz.figures.capture_axes import MARKED, cols_of, grows_from, rows_of
+from attnviz.figures.capture_words import METRICS, STATE, words_of
 from attnviz.figures.figure import Figure, Grid, Panel
 from attnviz.figures.parts import Part, Request
-from attnviz.figures.sinks import has_sinks, with_sinks
+from attnviz.figures.sinks import with_sinks
 
 STACK_BYTES = 2_000_000
 """Below this, all maps travel at once and switching heads needs no server."""
@@ -22,43 +23,6 @@ LONGEST_SIDE = 768
 
 OVERVIEW_SIDE = 512
 """Cells a side, at most, of an overview and of any one part that is asked for: a mebibyte."""
-
-METRICS = {
-    "entropy": "Entropy (nats)",
-    "distance": "Mean distance (tokens)",
-    "first": "Mass on the first token",
-    "previous": "Mass on the previous token",
-    "self": "Mass on the token itself",
-}
-STATE = {
-    "decay": "Kept of the state, a token",
-    "strength": "Write strength",
-    "state": "Norm of the state",
-}
-"""What the metric columns of a capture, and of its effective maps, are called on screen."""
-
-SOFTMAX = {
-    "rows": "query: attends from",
-    "cols": "key: attends to",
-    "alt": "Attention",
-    "what": "softmax weights",
-    "sums": ", rows sum to 1",
-    "file": "attention",
-}
-SIGNED = {
-    "rows": "token that reads the state",
-    "cols": "token that wrote to it",
-    "alt": "Effective maps",
-    "what": "exact effective map, signed",
-    "sums": "",
-    "file": "effective",
-}
-CROSS = SOFTMAX | {
-    "rows": "decoder (query): attends from",
-    "cols": "encoder (key): attends to",
-    "alt": "Cross-attention",
-}
-"""What the parts of a figure are called."""
 
 
 @runtime_checkable
@@ -192,35 +156,15 @@ def part(capture: Maps, request: Request) -> Part:
     )
 
 
-def capture_code(
-    model: str, text: str, *, signed: bool = False, chat: bool = False, write: int = 0
-) -> str:
-    """Python that prints the map of the true `layer` and the `head`, of this model on this text.
-
-    signed: that of the layer's linear or state-space mixer. chat: the text is a user's message.
-    write: tokens that the model writes on.
-    """
-    of = "capture.effective" if signed else "capture"
-    given = f'messages=[{{"role": "user", "content": {text!r}}}]' if chat else repr(text)
-    more = f", generate={write}" if write else ""
-    return (
-        f"import attnviz as av\n\n"
-        f"model = av.load_model({model!r})\n"
-        f"capture = av.capture(model, {given}{more})\n"
-        f"print({of}.weights(layer, head))\n"
-    )
-
-
 def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     """All heads as thumbnails, and the map of one head, exact up to LONGEST_SIDE tokens.
 
     layer is the true layer index. Of a longer text the map is an overview; part() has the rest.
     """
     indices, heads = layers(capture), n_heads(capture)
-    across = getattr(capture, "group", "self") == "cross"
-    words = SIGNED if capture.signed else CROSS if across else SOFTMAX
+    words = words_of(capture)
+    norms = getattr(capture, "scale", "weight") == "magnitude"
     rows, cols = rows_of(capture, words["rows"]), cols_of(capture, words["cols"])
-    what = words["what"] + (" with the sink's" if has_sinks(capture) else "")
     capture = with_sinks(capture)
     n_tokens, n_keys = len(rows.labels), len(cols.labels)
 
@@ -229,7 +173,7 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
         stack = np.stack([np.stack([capture.weights(i, h) for h in range(heads)]) for i in indices])
     shown = whole(capture, layer, head)
     before = grows_from(capture)
-    said = f"{what}, {n_tokens:,} × {n_keys:,}{words['sums']}"
+    said = f"{words['what']}, {n_tokens:,} × {n_keys:,}{words['sums']}"
 
     return Figure(
         title=capture.model_name,
@@ -244,7 +188,8 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
                 values=shown.values,
                 rows=rows,
                 cols=cols,
-                scale="signed" if capture.signed else "weight",
+                scale="signed" if capture.signed else "magnitude" if norms else "weight",
+                value_name="norm" if norms else "",
                 blocked=shown.blocked if shown.blocked.any() else None,
                 subtitle=said + ("" if rows.written is None else MARKED),
                 block=shown.block,

@@ -17,8 +17,9 @@ DETAIL = "the learned sink, a logit without a value: what this row gives to no k
 
 
 def has_sinks(capture: Any) -> bool:
-    """Whether any of the maps shown has a sink."""
-    return any(getattr(layer, "sinks", False) for layer in capture.captured)
+    """Whether any of these maps of weights has a sink; to one of norms it would bring nothing."""
+    weights = getattr(capture, "scale", "weight") == "weight"
+    return weights and any(layer.sinks for layer in capture.captured)
 
 
 def with_sinks(capture: Any) -> Any:

@@ -80,7 +80,13 @@ export class Scenes {
     const { step } = this.explorer.player;
     this.staged = this.show === "matrix" && step !== null && step.rows === null;
     this.explorer.panels.classList.toggle("staged", this.staged && this.panels.length > 1);
-    this.explorer.panels.classList.toggle("compared", this.show === "compare");
+    this.explorer.panels.classList.toggle("compared", this.compares());
+  }
+
+  /** Whether maps stand side by side: those chosen, or those of one head beside a grid of all. */
+  compares() {
+    const several = this.explorer.figure.grid !== null && this.panels.length > 1;
+    return this.show === "compare" || (this.show === "matrix" && several && !this.staged);
   }
 
   /** @returns {Show} what was asked for, as far as this figure has it */
@@ -136,8 +142,8 @@ export class Scenes {
     const alone = lecture !== null && this.panels.length > 0 && this.show === "matrix";
     if (alone || this.staged) return stageSize(this.panels.length, at, room, alone ? tall + SPARED : tall, alone);
     if (this.panels.length === 1) return { maxWidth: room, maxHeight: tall, cell: 60 };
-    if (this.show !== "compare") return null;
     // Beside a grid too the difference stays in sight.
+    if (!this.compares()) return null;
     const across = room >= 620 ? 3 : room >= 480 ? 2 : 1;
     return { maxWidth: Math.floor((room - (across - 1) * GAP) / across), maxHeight: tall, cell: 60 };
   }
