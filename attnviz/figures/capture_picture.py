@@ -26,6 +26,7 @@ class Seen:
     """Whether the mask lets a patch read its right, and its lower neighbour; None: it forbids
     nothing."""
     asking: int | None  # the patch that the query stands for
+    word: str = "weight"  # what a number is: "norm" of value-weighted maps
 
     @property
     def n_own(self) -> int:
@@ -63,6 +64,7 @@ def seen(capture: Any, view: View, layer: int, head: int, query: int) -> Seen:
         capture.blocked(layer, rows=row)[0],
         _near(capture, layer, view.grid, own) if same else None,
         query - own if same and query >= own else None,
+        "norm" if getattr(capture, "scale", "weight") == "magnitude" else "weight",
     )
 
 
@@ -96,6 +98,7 @@ def weights_of(one: Seen, *, dark: bool = False) -> Spec:
         one.hidden[own:],
         one.keys[own:],
         asking=one.asking,
+        word=one.word,
         dark=dark,
     )
 
@@ -112,8 +115,8 @@ def in_words(one: Seen, layer: int, head: int) -> str:
     ]
     beside = f"; the rest is on {', '.join(rest)}" if rest else ""
     return (
-        f"{one.query}, head {head} of layer {layer}: the largest weight on a patch, "
+        f"{one.query}, head {head} of layer {layer}: the largest {one.word} on a patch, "
         f"{float(patches[place]):.4f}, is on {one.keys[own + place]} (row and column, counted "
         f"from 0). {rows} × {columns} patches of {one.view.patch} × {one.view.patch} pixels; "
-        f"their weights add up to {float(patches.sum()):.3g}{beside}."
+        f"their {one.word}s add up to {float(patches.sum()):.3g}{beside}."
     )

@@ -1,8 +1,10 @@
-"""What the parts and numbers of a capture's figure are called on screen."""
+"""What the parts of a capture's figure are called, and the Python that computes its maps."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from attnviz.figures.sinks import has_sinks
 
 METRICS = {
     "entropy": "Entropy (nats)",
@@ -23,7 +25,7 @@ STATE = {
 """What the metric columns of a capture are called on screen, hidden special tokens, and those of
 its effective maps."""
 
-SOFTMAX = {
+_SOFTMAX = {
     "rows": "query: attends from",
     "cols": "key: attends to",
     "alt": "Attention",
@@ -31,7 +33,7 @@ SOFTMAX = {
     "sums": ", rows sum to 1",
     "file": "attention",
 }
-SIGNED = {
+_SIGNED = {
     "rows": "token that reads the state",
     "cols": "token that wrote to it",
     "alt": "Effective maps",
@@ -39,18 +41,35 @@ SIGNED = {
     "sums": "",
     "file": "effective",
 }
-CROSS = SOFTMAX | {
+_CROSS = _SOFTMAX | {
     "rows": "decoder (query): attends from",
     "cols": "encoder (key): attends to",
     "alt": "Cross-attention",
 }
-NORMS = {
+_NORMS = {
     "alt": "Value-weighted maps",
     "what": "norms of weight × value × W_O, not probabilities",
-    "file": "value_weighted",
     "sums": "",
+    "file": "value_weighted",
 }
-"""What the parts of a figure are called; of norms, some of them otherwise."""
+_SINKS = {"what": "softmax weights with the sink's"}
+
+
+def words_of(capture: Any) -> dict[str, str]:
+    """rows, cols, alt, what, sums (what rows add up to) and file (a file's stem) of these maps."""
+    if capture.signed:
+        words = _SIGNED
+    else:
+        words = _CROSS if getattr(capture, "group", "self") == "cross" else _SOFTMAX
+    if getattr(capture, "scale", "weight") == "magnitude":
+        words = words | _NORMS
+    elif has_sinks(capture):
+        words = words | _SINKS
+    if getattr(capture, "unit", "token") == "word":
+        words = words | {"what": f"{words['what']} by words"}
+    if getattr(capture, "hides", False) and not getattr(capture, "renormalised", False):
+        words = words | {"sums": ""}
+    return words
 
 
 def titles(capture: Any) -> dict[str, str]:
@@ -59,3 +78,40 @@ def titles(capture: Any) -> dict[str, str]:
     if getattr(capture, "unit", "token") == "token":
         return named
     return {column: title.replace("token", "word") for column, title in named.items()}
+
+
+def expression(capture: Any) -> str:
+    """What makes these maps of a `capture`, in Python."""
+    group = getattr(capture, "group", "self")
+    of = "capture.effective" if capture.signed else "capture"
+    of += "" if group in ("self", "encoder") else f".of({group!r})"
+    return of + getattr(capture, "code", "")
+
+
+def capture_code(
+    model: str,
+    text: str,
+    *,
+    of: str = "capture",
+    norms: str | None = None,
+    chat: bool = False,
+    write: int = 0,
+) -> str:
+    """Python that prints the map of the true `layer` and the `head`, of this model on this text.
+
+    of: what the map is of, where not of the capture itself. norms: the group of maps whose
+    value-weighted map it is instead. chat: the text is a user's message. write: tokens that the
+    model writes on.
+    """
+    imports = ""
+    if norms is not None:
+        of = f"value_weighted(model, capture, {norms!r})"
+        imports = "from attnviz.interventions import value_weighted\n"
+    given = f'messages=[{{"role": "user", "content": {text!r}}}]' if chat else repr(text)
+    more = f", generate={write}" if write else ""
+    return (
+        f"import attnviz as av\n{imports}\n"
+        f"model = av.load_model({model!r})\n"
+        f"capture = av.capture(model, {given}{more})\n"
+        f"print({of}.weights(layer, head))\n"
+    )

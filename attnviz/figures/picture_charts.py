@@ -33,12 +33,13 @@ def weights_chart(
     *,
     asking: int | None,
     signed: bool = False,
+    word: str = "weight",
     dark: bool = False,
 ) -> Spec:
     """The picture in grey under a square for each patch, coloured by its weight.
 
     hidden: patches that the mask forbids, drawn hatched. asking: the patch whose weights they
-    are, where it is one.
+    are, where it is one. word: what one of them is called.
     """
     squares = [
         square(view, patch) | {"weight": float(weight), "patch": names[patch]}
@@ -49,7 +50,7 @@ def weights_chart(
     most = float(np.abs(weights).max()) or 1.0
     table = palette.diverging(dark) if signed else palette.sequential(dark)
     colours = [f"#{bytes(colour.tolist()).hex()}" for colour in table[:: len(table) // 16]]
-    said = "signed weight" if signed else "weight"
+    said = f"signed {word}" if signed else word
     scale = {"range": colours, "interpolate": "rgb", "nice": False}
     colour = number("weight", said, scale=scale, legend={"orient": "bottom"})
     grey = np.asarray(Image.fromarray(view.cut).convert("L").convert("RGB"))

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.figures import capture as figures
+from attnviz.figures.capture_words import capture_code, expression
 from attnviz.figures.figure import Figure, Selection
 from attnviz.figures.parts import Part, Request, Source
 from attnviz.jobs import CaptureJob, Job, ValueJob
@@ -46,10 +47,10 @@ def figure_of(key: str, job: CaptureJob | ValueJob, capture: Any, chosen: Select
         reading = job.reading if isinstance(job, ValueJob) else job
         figure = replace(
             figures.capture_figure(capture, chosen.layer or 0, chosen.head or 0),
-            snippet=figures.capture_code(
+            snippet=capture_code(
                 reading.model,
                 reading.text,
-                of=figures.expression(capture),
+                of=expression(capture),
                 norms=getattr(job, "group", None),
                 chat=reading.chat,
                 write=reading.write,

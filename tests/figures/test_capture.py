@@ -10,7 +10,7 @@ import attnviz as av
 from attnviz.components.explorer.payload import pack
 from attnviz.figures import capture as figures
 from attnviz.figures import numbers
-from attnviz.figures.capture_words import METRICS
+from attnviz.figures.capture_words import METRICS, capture_code
 from attnviz.models import recorded
 from tests.models.test_groups import pair
 from tests.models.tiny import TEXT, llama
@@ -117,7 +117,7 @@ def test_what_the_model_wrote_is_marked_and_says_what_it_predicted() -> None:
 
 
 def test_the_code_of_a_figure_asks_for_what_was_asked() -> None:
-    code = figures.capture_code("m", 'say "hi"', chat=True, write=3)
+    code = capture_code("m", 'say "hi"', chat=True, write=3)
     message = ', messages=[{"role": "user", "content": \'say "hi"\'}], generate=3)'
     assert message in code
     compile(code, "code", "exec")

@@ -18,6 +18,7 @@ from attnviz.figures import capture as figures
 from attnviz.figures import numbers
 from attnviz.figures.parts import Request
 from attnviz.figures.sinks import with_sinks
+from attnviz.interventions import value_weighted
 from attnviz.models import Capture, LoadedModel
 from tests.models.shrink import build as tiny
 from tests.models.tiny import TEXT, eager, llama, tokenizer
@@ -197,3 +198,9 @@ def test_models_without_sinks_have_no_such_column() -> None:
     assert panel.cols.labels == capture.tokens
     with np.load(io.BytesIO(numbers.to_npz(capture, 0, 1)), allow_pickle=False) as file:
         assert "sink" not in file
+
+
+def test_norms_have_none_for_a_sink_brings_nothing(model: LoadedModel, capture: Capture) -> None:
+    (panel,) = figures.capture_figure(value_weighted(model, capture), 0, 0).panels
+    assert panel.cols.labels == capture.tokens
+    assert "sum" not in panel.subtitle

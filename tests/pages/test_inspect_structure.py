@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import attnviz as av
-from attnviz.figures.capture import capture_code
+from attnviz.figures.capture_words import capture_code
 from attnviz.interventions import value_weighted
 from attnviz.metrics.layout import head_distances
 from attnviz.models import LoadedModel
