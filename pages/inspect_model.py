@@ -15,6 +15,7 @@ from attnviz.ui import (
     seen_panels,
     selection,
     structure_panels,
+    which_panels,
     work,
 )
 from attnviz.ui.folded import Folded
@@ -85,11 +86,18 @@ for note in capture.notes:
     st.text(note)
 page.caution("not_explanation", "head_role")
 
-tabs = {"next": "What comes next", "heads": "All heads as a table", "files": "Numbers out"}
+tabs = {
+    "next": "What comes next",
+    "which": which_panels.TITLE,
+    "heads": "All heads as a table",
+    "files": "Numbers out",
+}
 tabs |= {"state": "Gates and state"} if shown.signed else structure_panels.TABS
 section = controls.section(tabs)
 if section == "next":
     inspect_panels.predictions(capture)
+if section == "which":
+    which_panels.which_heads(shown, job, chosen, "inspect")
 if section == "heads":
     inspect_panels.heads(shown, "inspect")
 if section == "alike":

@@ -112,8 +112,8 @@ def _metric_grids(capture: Maps) -> dict[str, Float32[np.ndarray, "layers heads"
     frame = capture.metrics()
     grids = {}
     for column, title in (METRICS | STATE).items():
-        if column not in frame:
-            continue
+        if column not in frame or frame[column].isna().all():
+            continue  # a text that repeats nothing has no induction score
         table = frame.pivot(index="layer", columns="head", values=column)
         grids[title] = table.to_numpy(np.float32)
     return grids

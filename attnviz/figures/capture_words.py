@@ -12,6 +12,9 @@ METRICS = {
     "first": "Mass on the first token",
     "previous": "Mass on the previous token",
     "self": "Mass on the token itself",
+    "span": "Effective span (keys)",
+    "duplicate": "Duplicate-token score",
+    "induction": "Induction score",
 }
 STATE = {
     "decay": "Kept of the state, a token",

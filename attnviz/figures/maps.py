@@ -50,16 +50,7 @@ def map_word(trace: av.Trace) -> str:
 
 
 def _grid(maps: Float32[np.ndarray, "heads queries keys"], word: str) -> Grid:
-    return Grid(_squares(maps)[None], (0,), stack=maps[None], word=word)
-
-
-def _squares(
-    maps: Float32[np.ndarray, "heads queries keys"],
-) -> Float32[np.ndarray, "heads side side"]:
-    """Thumbnails are square: of cross-attention's maps, the shorter side's cells are repeated."""
-    side = np.arange(max(maps.shape[1:]))
-    rows, cols = (side * n // len(side) for n in maps.shape[1:])
-    return maps[:, rows[:, None], cols]
+    return Grid(maps[None], (0,), stack=maps[None], word=word)
 
 
 def blocked(trace: av.Trace, batch: int = 0) -> Bool[np.ndarray, "queries keys"] | None:

@@ -54,6 +54,7 @@ def figure_of(key: str, job: CaptureJob | ValueJob, capture: Any, chosen: Select
                 chat=reading.chat,
                 write=reading.write,
             ),
+            blocks=True,
         )
         kept = st.session_state[f"{key}:figure"] = (told, figure)
     return kept[1]

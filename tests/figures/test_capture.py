@@ -38,7 +38,12 @@ def test_grid_metrics_are_the_captures(recording: recorded.Recording) -> None:
     figure = figures.capture_figure(recording, 0, 0)
     assert figure.grid is not None
     frame = recording.metrics().set_index(["layer", "head"])
+    absent = {"duplicate", "induction"}  # the sentence repeats no token
+    assert frame[list(absent)].isna().all(axis=None)
     for column, title in figures.METRICS.items():
+        assert (title in figure.grid.metrics) == (column not in absent)
+        if column in absent:
+            continue
         values = figure.grid.metrics[title]
         for layer, head in ((0, 0), (3, 8), (29, 5)):
             assert values[layer, head] == np.float32(frame.loc[(layer, head), column])
@@ -73,7 +78,11 @@ def test_npz_and_csv_give_the_exact_map_back(recording: recorded.Recording) -> N
 def test_cross_attention_says_who_asks_whom() -> None:
     """The decoder's tokens down, the encoder's across: not the encoder's own map by mistake."""
     capture = av.capture(pair("t5"), source="the cat sat on the mat", target="the dog ran")
-    (panel,) = figures.capture_figure(capture.of("cross"), 1, 2).panels
+    figure = figures.capture_figure(capture.of("cross"), 1, 2)
+    assert figure.grid is not None
+    small, whole = figure.grid.thumbnails[1, 2], capture.weights(1, 2, group="cross")
+    np.testing.assert_allclose(small, whole, atol=1e-6)
+    (panel,) = figure.panels
     assert (panel.rows.title, panel.cols.title) == (
         "decoder (query): attends from",
         "encoder (key): attends to",

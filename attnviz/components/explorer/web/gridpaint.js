@@ -3,6 +3,7 @@
 /** @import { GridPlan } from "./gridplan.js" */
 import { canvasSurface, raster } from "./canvas.js";
 import { headX, layerY } from "./gridplan.js";
+import { passes } from "./gridtools.js";
 import { words } from "./pixels.js";
 
 /**
@@ -49,9 +50,9 @@ export function extent(values) {
  *
  * @param {CanvasRenderingContext2D} context - scaled to CSS pixels
  * @param {{grid: Grid, plan: GridPlan, theme: Theme, sheet: HTMLCanvasElement,
- *   metric: Float32Array | null}} scene
+ *   metric: Float32Array | null, sifting: import("./gridtools.js").Sifting}} scene
  */
-export function paintGrid(context, { grid, plan, theme, sheet, metric }) {
+export function paintGrid(context, { grid, plan, theme, sheet, metric, sifting }) {
   context.clearRect(0, 0, plan.width, plan.height);
   // Enlarged cells keep their edges.
   context.imageSmoothingEnabled = Math.max(grid.down, grid.across) > plan.side;
@@ -62,7 +63,11 @@ export function paintGrid(context, { grid, plan, theme, sheet, metric }) {
   for (let layer = 0; layer < plan.layers; layer += 1) {
     for (let head = 0; head < plan.heads; head += 1) {
       const [x, y] = [headX(plan, head), layerY(plan, layer)];
-      if (metric && ends) {
+      const faded = metric && !passes(metric[layer * plan.heads + head], sifting);
+      if (faded) {
+        context.fillStyle = theme.surface;
+        context.fillRect(x, y, side, side);
+      } else if (metric && ends) {
         const value = metric[layer * plan.heads + head];
         const at = (value - ends.lo) / (ends.hi - ends.lo || 1);
         const step = 3 * Math.round(255 * at);
