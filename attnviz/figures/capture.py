@@ -10,10 +10,10 @@ from jaxtyping import Float32
 
 from attnviz.errors import AttnvizError
 from attnviz.figures.capture_axes import MARKED, cols_of, grows_from, rows_of
-from attnviz.figures.capture_words import METRICS, STATE, words_of
+from attnviz.figures.capture_words import CROSS, NORMS, SIGNED, SOFTMAX, titles
 from attnviz.figures.figure import Figure, Grid, Panel
 from attnviz.figures.parts import Part, Request
-from attnviz.figures.sinks import with_sinks
+from attnviz.figures.sinks import has_sinks, with_sinks
 
 STACK_BYTES = 2_000_000
 """Below this, all maps travel at once and switching heads needs no server."""
@@ -111,7 +111,7 @@ def _alike(capture: Maps) -> bool:
 def _metric_grids(capture: Maps) -> dict[str, Float32[np.ndarray, "layers heads"]]:
     frame = capture.metrics()
     grids = {}
-    for column, title in (METRICS | STATE).items():
+    for column, title in titles(capture).items():
         if column not in frame or frame[column].isna().all():
             continue  # a text that repeats nothing has no induction score
         table = frame.pivot(index="layer", columns="head", values=column)
@@ -156,29 +156,73 @@ def part(capture: Maps, request: Request) -> Part:
     )
 
 
+def expression(capture: Maps) -> str:
+    """What makes these maps of a `capture`, in Python."""
+    group = getattr(capture, "group", "self")
+    of = "capture.effective" if capture.signed else "capture"
+    of += "" if group in ("self", "encoder") else f".of({group!r})"
+    return of + getattr(capture, "code", "")
+
+
+def capture_code(
+    model: str,
+    text: str,
+    *,
+    of: str = "capture",
+    norms: str | None = None,
+    chat: bool = False,
+    write: int = 0,
+) -> str:
+    """Python that prints the map of the true `layer` and the `head`, of this model on this text.
+
+    of: what the map is of, where not of the capture itself. norms: the group of maps whose
+    value-weighted map it is instead. chat: the text is a user's message. write: tokens that the
+    model writes on.
+    """
+    imports = ""
+    if norms is not None:
+        of = f"value_weighted(model, capture, {norms!r})"
+        imports = "from attnviz.interventions import value_weighted\n"
+    given = f'messages=[{{"role": "user", "content": {text!r}}}]' if chat else repr(text)
+    more = f", generate={write}" if write else ""
+    return (
+        f"import attnviz as av\n{imports}\n"
+        f"model = av.load_model({model!r})\n"
+        f"capture = av.capture(model, {given}{more})\n"
+        f"print({of}.weights(layer, head))\n"
+    )
+
+
 def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     """All heads as thumbnails, and the map of one head, exact up to LONGEST_SIDE tokens.
 
     layer is the true layer index. Of a longer text the map is an overview; part() has the rest.
     """
     indices, heads = layers(capture), n_heads(capture)
-    words = words_of(capture)
+    across = getattr(capture, "group", "self") == "cross"
+    words = SIGNED if capture.signed else CROSS if across else SOFTMAX
     norms = getattr(capture, "scale", "weight") == "magnitude"
+    words = words | NORMS if norms else words
     rows, cols = rows_of(capture, words["rows"]), cols_of(capture, words["cols"])
+    what = words["what"] + (" with the sink's" if has_sinks(capture) else "")
     capture = with_sinks(capture)
     n_tokens, n_keys = len(rows.labels), len(cols.labels)
+    unit = getattr(capture, "unit", "token")
+    by = "" if unit == "token" else f" by {unit}s"
 
     stack = None
     if _alike(capture) and len(indices) * heads * n_tokens * n_keys * 4 <= STACK_BYTES:
         stack = np.stack([np.stack([capture.weights(i, h) for h in range(heads)]) for i in indices])
     shown = whole(capture, layer, head)
     before = grows_from(capture)
-    said = f"{words['what']}, {n_tokens:,} × {n_keys:,}{words['sums']}"
+    whole_rows = not getattr(capture, "hides", False) or getattr(capture, "renormalised", False)
+    sums = words["sums"] if whole_rows else ""
+    said = f"{what}{by}, {n_tokens:,} × {n_keys:,}{sums}"
 
     return Figure(
         title=capture.model_name,
         alt=(
-            f"{words['alt']} of {capture.model_name} on {n_tokens} tokens: "
+            f"{words['alt']} of {capture.model_name} on {n_tokens} {unit}s: "
             f"{len(indices)} layers of {heads} heads as small maps, one head large."
         ),
         panels=(
@@ -205,6 +249,6 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
             kv_heads=capture.captured[0].n_kv_heads if _alike(capture) else None,
             first=(layer, head) if stack is None else None,
         ),
-        settings=f"{capture.model_name}, {n_tokens} tokens",
+        settings=f"{capture.model_name}, {n_tokens} {unit}s",
         file_stem=f"{capture.model_name}_{words['file']}",
     )

@@ -18,7 +18,7 @@ DETAIL = "the learned sink, a logit without a value: what this row gives to no k
 
 def has_sinks(capture: Any) -> bool:
     """Whether any of these maps of weights has a sink; to one of norms it would bring nothing."""
-    weights = getattr(capture, "scale", "weight") == "weight"
+    weights = getattr(capture, "scale", "weight") == "weight" and hasattr(capture, "sink_weights")
     return weights and any(layer.sinks for layer in capture.captured)
 
 

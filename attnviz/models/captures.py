@@ -16,19 +16,20 @@ from attnviz.metrics import patterns
 from attnviz.metrics.heads import NAMES
 from attnviz.models.axis import Axis
 from attnviz.models.check import CheckResult
+from attnviz.models.grouped import Regroupable
 from attnviz.models.kept_map import KeptMap, summarised
 from attnviz.models.layer import Layer
 from attnviz.models.layers import LayerRecord
 from attnviz.models.mixers.record import MixerRecord, Strips
 from attnviz.models.mixers.view import EffectiveMaps
 from attnviz.models.pooling import largest, stacked, tops
-from attnviz.models.spans import forwards, span_of
+from attnviz.models.slices import slice_of, span_of
 from attnviz.models.stream import Streamed, stream
 from attnviz.models.tokens import screen_tokens
 
 
 @dataclass(frozen=True, eq=False)
-class Capture:
+class Capture(Regroupable):
     """One run of one model on one text. Immutable; every number comes from that run.
 
     Of a model with several stacks of maps (encoder, decoder, cross) it is the first stack, and
@@ -123,6 +124,7 @@ class Capture:
             token_ids=self.token_ids,
             special=self.special,
             records=self.mixers,
+            tokenizer=self.tokenizer,
             roles=self.roles,
             written=self.written,
         )
@@ -156,7 +158,7 @@ class Capture:
         own = self.of(group)
         softmax = layer in own.records and kind not in ("linear", "state_space")
         record = own._of_head(layer, head) if softmax else own._mixer(layer, head, kind)
-        part = record.weights(slice(head, head + 1), forwards(rows), forwards(cols))[0]
+        part = record.weights(slice(head, head + 1), slice_of(rows), slice_of(cols))[0]
         return part.float().numpy()
 
     def largest(
@@ -187,7 +189,7 @@ class Capture:
     ) -> Bool[np.ndarray, "rows cols"]:
         """True where this layer's mask forbids the pair, for head 0 where heads differ."""
         record = self._record(layer)
-        i, j = record.positions(forwards(rows), forwards(cols))
+        i, j = record.positions(slice_of(rows), slice_of(cols))
         allowed = record.rule.allowed(i, j)
         if allowed is None:
             return np.zeros((len(i), len(j)), dtype=bool)
@@ -201,7 +203,7 @@ class Capture:
         exp(sink - the row's log-sum-exp), and 0 of a layer without one.
         """
         record = self._of_head(layer, head)
-        return record.sink_weights(slice(head, head + 1), forwards(rows))[0].float().numpy()
+        return record.sink_weights(slice(head, head + 1), slice_of(rows))[0].float().numpy()
 
     def overview(self, size: int = 32) -> Float32[np.ndarray, "layers heads down across"]:
         """Every captured layer's maps at a glance, (layers, heads, size, size), NaN for no head.
