@@ -11,7 +11,7 @@ from jaxtyping import Float32
 from attnviz.errors import AttnvizError
 from attnviz.figures.capture_axes import MARKED, cols_of, grows_from, rows_of
 from attnviz.figures.capture_words import titles, words_of
-from attnviz.figures.figure import Figure, Grid, Panel, squares
+from attnviz.figures.figure import Figure, Grid, Panel
 from attnviz.figures.parts import Part, Request
 from attnviz.figures.sinks import with_sinks
 
@@ -199,7 +199,7 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
             ),
         ),
         grid=Grid(
-            thumbnails=squares(capture.overview()),
+            thumbnails=capture.overview(),
             layers=indices,
             metrics=_metric_grids(capture),
             stack=stack,

@@ -132,7 +132,7 @@ class Grid:
     it the first panel is one map: that of `first`, where the explorer may ask for the others.
     """
 
-    thumbnails: Float32[np.ndarray, "layers heads size size"]  # pooled, for the eye only
+    thumbnails: Float32[np.ndarray, "layers heads down across"]  # pooled, for the eye only
     layers: tuple[int, ...]  # the true index of each row
     metrics: Mapping[str, Float32[np.ndarray, "layers heads"]] = field(default_factory=dict)
     stack: Float32[np.ndarray, "layers heads rows cols"] | None = None
@@ -162,15 +162,6 @@ class Grid:
                 f"The stack holds {self.stack.shape[:2]} maps; the grid shows "
                 f"{(n_layers, n_heads)}."
             )
-
-
-def squares(
-    maps: Float32[np.ndarray, "*some queries keys"],
-) -> Float32[np.ndarray, "*some side side"]:
-    """Thumbnails are square: of cross-attention's maps, the shorter side's cells are repeated."""
-    side = np.arange(max(maps.shape[-2:]))
-    rows, cols = (side * n // len(side) for n in maps.shape[-2:])
-    return maps[..., rows[:, None], cols]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float32
 
 import attnviz as av
 from attnviz.figures.axes import key_axis, query_axis
-from attnviz.figures.figure import Figure, Grid, Panel, squares
+from attnviz.figures.figure import Figure, Grid, Panel
 from attnviz.figures.steps import settings_line
 
 
@@ -50,7 +50,7 @@ def map_word(trace: av.Trace) -> str:
 
 
 def _grid(maps: Float32[np.ndarray, "heads queries keys"], word: str) -> Grid:
-    return Grid(squares(maps)[None], (0,), stack=maps[None], word=word)
+    return Grid(maps[None], (0,), stack=maps[None], word=word)
 
 
 def blocked(trace: av.Trace, batch: int = 0) -> Bool[np.ndarray, "queries keys"] | None:
