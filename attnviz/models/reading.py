@@ -16,6 +16,7 @@ from attnviz.models import memory
 from attnviz.models.checkpoint import Checkpoint
 from attnviz.models.library import alone
 from attnviz.models.loaded import LoadedModel, from_transformers, is_decoder
+from attnviz.models.pieces import special_ids
 from attnviz.models.progress import Progress
 from attnviz.models.quiet import quiet
 
@@ -69,6 +70,7 @@ def read_folder(
             tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, config=config, **LOCAL)
             # The first call lifts a truncation that came with it; two at once would collide there.
             tokenizer("a")
+            special_ids(tokenizer)  # fails now, in words, where it names tokens that are none
         notes = (*checkpoint.notes, *_require_whole(title, info))
         if checkpoint.quantised:
             notes += (QUANTISED.format(checkpoint.quantised),)

@@ -55,6 +55,7 @@ MAPS = {
     ),
     "the sink's column is dropped: rows sum to less than 1": (
         "models/test_families.py::test_sinks_take_what_the_keys_do_not",
+        "figures/test_sinks.py::test_the_column_is_what_transformers_drops",
     ),
     "debug tensors of a backend are shown as attention": (
         "models/test_reported_maps.py::test_whatever_is_no_map_is_never_drawn_as_one",
@@ -177,6 +178,7 @@ TOKENS = {
     "several tokens share one offset": (
         "models/test_tokens.py::test_parts_of_a_character_show_it_with_their_share",
         "models/test_tokens.py::test_an_unknown_token_tells_what_was_typed",
+        "models/test_grouped.py::test_a_words_row_is_the_mean_over_its_queries_of_the_sum_over_keys",
     ),
     "right-to-left text, newlines and special tokens are lost": (
         "models/test_tokens.py::test_spaces_newlines_and_tabs_are_visible",
@@ -187,12 +189,18 @@ TOKENS = {
         "pages/test_inspect_model.py::test_text_that_cannot_be_run_is_refused_in_words_and_kept",
         "browser/test_table.py::test_a_refusal_is_said_over_the_map",
     ),
+    "characters where words are wanted": (
+        "models/test_grouped.py::test_a_words_row_is_the_mean_over_its_queries_of_the_sum_over_keys",
+        "models/test_words.py::test_words_of_byte_level_tokens",
+    ),
     "parts of words are not marked; an unknown tokenizer is a KeyError": (
         "models/test_tokens.py::test_pieces_of_words_keep_their_sign",
         "models/test_tokens.py::test_an_unknown_spelling_is_read_from_the_text",
         "models/test_tokens.py::test_an_unknown_spelling_without_a_text",
     ),
     "hiding special tokens shifts rows": (
+        "models/test_grouped.py::test_hidden_special_tokens_move_no_other_cell",
+        "models/test_grouped.py::test_cross_maps_have_words_on_both_sides_and_never_shift",
         "browser/test_explorer.py::test_hiding_states_what_it_does",
         "browser/test_explorer.py::test_npz_holds_what_is_in_sight",
     ),
