@@ -226,6 +226,9 @@ def test_it_reads_like_a_capture(word: str) -> None:
     blocks = whole[4:36, 0:20].reshape(8, 4, 5, 4).max((1, 3))
     np.testing.assert_allclose(values, blocks, rtol=1e-5)
     np.testing.assert_allclose(weighted.tops(1, 2), whole.max(1), rtol=1e-5)
+    rows, cols = torch.tensor([3, 20, 38]), torch.tensor([3, 7, 11])
+    pairs = weighted.records[1].pairs(rows, cols)[2].numpy()
+    np.testing.assert_allclose(pairs, whole[rows, cols], rtol=1e-5)
     shares = whole / whole.sum(1, keepdims=True)
     row = weighted.metrics().set_index(["layer", "head"]).loc[(1, 2)]
     assert row["first"] == pytest.approx(shares[:, 0].mean(), abs=1e-6)
