@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from attnviz.comparing.alignment import Alignment
 
 CELLS = 2**20  # of a block, all its heads together: 4 MiB in float32
+ROWS = 256  # of a block
 COLUMNS = ("layer", "head", "distance", "moved", "query_a", "query_b")
 
 
@@ -111,14 +112,22 @@ def _blocks(
     """
     n_keys = max(_n_keys(one), _n_keys(other))
     # A state is run through from its beginning for every block: all rows of a head go at once.
-    most_rows = 256 if hasattr(one, "rule") else len(grid.a_rows)
-    rows_at_once = max(1, min(most_rows, len(grid.a_rows)))
-    for heads in blocks(n_heads, max(1, CELLS // (rows_at_once * n_keys))):
-        for span in blocks(len(grid.a_rows), rows_at_once):
+    most = max(1, min(ROWS, CELLS // n_keys)) if hasattr(one, "rule") else n_keys
+    for heads in blocks(n_heads, max(1, CELLS // (most * n_keys))):
+        for span in _spans(grid.a_rows, grid.b_rows, most):
             sides = ((one, grid.a_rows[span], grid.a_cols), (other, grid.b_rows[span], grid.b_cols))
             width = max(int((cols < _reach(record, rows)).sum()) for record, rows, cols in sides)
             p, q = (_read(record, heads, rows, cols[:width]) for record, rows, cols in sides)
             yield heads, span, p, q
+
+
+def _spans(a: Int[Tensor, " rows"], b: Int[Tensor, " rows"], most: int) -> Iterator[slice]:
+    """Places of pairs that lie within so many rows of A, and of B: what is read for a block."""
+    start = 0
+    for at in range(1, len(a) + 1):
+        if at == len(a) or max(a[at] - a[start], b[at] - b[start]) >= most:
+            yield slice(start, at)
+            start = at
 
 
 def _n_keys(record: Any) -> int:

@@ -138,9 +138,9 @@ def _names(labels: Sequence[str], foreign: bool) -> list[Hashable]:
 def _one_tokenizer(a: Maps, b: Maps) -> bool:
     """Whether both split text into the same tokens, as far as can be known."""
     one, other = (getattr(side, "tokenizer", None) for side in (a, b))
-    if one is other or one is None or other is None:
+    if one is other or not all(hasattr(side, "get_vocab") for side in (one, other)):
         return one is other or a.model_name == b.model_name
-    return one.get_vocab() == other.get_vocab()
+    return one.get_vocab() == other.get_vocab()  # type: ignore[union-attr]
 
 
 def _shape(maps: Maps) -> str:

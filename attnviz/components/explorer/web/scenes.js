@@ -18,6 +18,7 @@ import { range, view } from "./view.js";
 const GAP = 16; // between maps that are compared
 const BARS = 300; // the width of the ranked bars
 const SPARED = 12; // pixels below a picture that a lecture has to itself
+const FEW = 64; // tokens a side of a map that is legible in a third of the page
 const ROOMY = 660; // with as much room they stand beside the picture, not below it
 
 /** Which views of a figure are on the page, and the maps that they show. */
@@ -85,8 +86,9 @@ export class Scenes {
 
   /** Whether maps stand side by side: those chosen, or those of one head beside a grid of all. */
   compares() {
-    const several = this.explorer.figure.grid !== null && this.panels.length > 1;
-    return this.show === "compare" || (this.show === "matrix" && several && !this.staged);
+    if (this.show !== "matrix" || this.staged) return this.show === "compare";
+    const few = this.panels.every(({ rows, cols }) => Math.max(rows.labels.length, cols.labels.length) <= FEW);
+    return few && this.explorer.figure.grid !== null && this.panels.length > 1;
   }
 
   /** @returns {Show} what was asked for, as far as this figure has it */
