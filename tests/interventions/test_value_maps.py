@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 import attnviz as av
 from attnviz.errors import AttnvizError, ModelError
+from attnviz.figures.sinks import has_sinks
 from attnviz.interventions.value_maps import value_norms, value_weighted
 from attnviz.models import LoadedModel
 from tests.models.shrink import shrink
@@ -186,6 +187,9 @@ def test_norms_are_those_of_the_vectors_and_the_vectors_add_up(word: str) -> Non
     bias = getattr(model.model.get_submodule(projection), "bias", None)
     total = parts.sum((0, 2)) + (0.0 if bias is None else bias.detach())
     torch.testing.assert_close(total, output, atol=1e-5, rtol=1e-4)
+    # A sink has no value: its column stands beside weights only.
+    assert has_sinks(part) == ("sinks" in word)
+    assert not has_sinks(weighted)
     assert weighted.gated == ((1,) if "gated" in word else ())
 
 
