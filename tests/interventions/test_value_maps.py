@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 import attnviz as av
 from attnviz.errors import AttnvizError, ModelError
+from attnviz.figures.sinks import has_sinks
 from attnviz.interventions.value_maps import value_norms, value_weighted
 from attnviz.models import LoadedModel
 from tests.models.shrink import shrink
@@ -186,6 +187,9 @@ def test_norms_are_those_of_the_vectors_and_the_vectors_add_up(word: str) -> Non
     bias = getattr(model.model.get_submodule(projection), "bias", None)
     total = parts.sum((0, 2)) + (0.0 if bias is None else bias.detach())
     torch.testing.assert_close(total, output, atol=1e-5, rtol=1e-4)
+    # A sink has no value: its column stands beside weights only.
+    assert has_sinks(part) == ("sinks" in word)
+    assert not has_sinks(weighted)
     assert weighted.gated == ((1,) if "gated" in word else ())
 
 
@@ -226,6 +230,9 @@ def test_it_reads_like_a_capture(word: str) -> None:
     blocks = whole[4:36, 0:20].reshape(8, 4, 5, 4).max((1, 3))
     np.testing.assert_allclose(values, blocks, rtol=1e-5)
     np.testing.assert_allclose(weighted.tops(1, 2), whole.max(1), rtol=1e-5)
+    rows, cols = torch.tensor([3, 20, 38]), torch.tensor([3, 7, 11])
+    pairs = weighted.records[1].pairs(rows, cols)[2].numpy()
+    np.testing.assert_allclose(pairs, whole[rows, cols], rtol=1e-5)
     shares = whole / whole.sum(1, keepdims=True)
     row = weighted.metrics().set_index(["layer", "head"]).loc[(1, 2)]
     assert row["first"] == pytest.approx(shares[:, 0].mean(), abs=1e-6)

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { inkOn, pixelsOf, placesOf, pooled, words } from "../../attnviz/components/explorer/web/pixels.js";
+import { scaleOf } from "../../attnviz/components/explorer/web/scene.js";
 import { part, range, rank, view } from "../../attnviz/components/explorer/web/view.js";
 import { axis, panel } from "./panels.mjs";
 
@@ -122,4 +123,14 @@ test("ink is the more legible of black and white", () => {
   assert.equal(inkOn(255, 255, 255), "#000000");
   assert.equal(inkOn(0, 0, 4), "#ffffff");
   assert.equal(inkOn(90, 90, 90), "#ffffff");
+});
+
+test("an overview is coloured up to 1 where it holds weights, else up to its largest row", () => {
+  const labels = ["a", "b", "c", "d"];
+  const tops = Float32Array.of(0.9, 6.5, 0.4, 2);
+  const weights = panel(labels, labels, [0.9, 0.4, 0.5, 0.6], { block: 2, tops });
+  const ends = (/** @type {object} */ more) => scaleOf({ ...weights, ...more }, view(weights, options), options);
+  assert.equal(ends({}).hi, 1);
+  assert.equal(ends({ scale: "magnitude" }).hi, 6.5);
+  assert.deepEqual([ends({ scale: "signed" }).lo, ends({ scale: "signed" }).hi], [-6.5, 6.5]);
 });

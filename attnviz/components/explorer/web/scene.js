@@ -78,12 +78,14 @@ export function cellFor(panels, options, room, measure) {
  * @param {Options} options
  * @returns {Range}
  */
-function scaleOf(panel, shown, options) {
+export function scaleOf(panel, shown, options) {
   if (panel.block === 1) return range(panel, shown, options);
   const cells = { ...panel, rows: { ...panel.rows, labels: [""] }, cols: { ...panel.cols, labels: [""] } };
   const one = { rows: Int32Array.of(0), cols: Int32Array.of(0), hidden: 0 };
   const chosen = { ...options, scale: scaleKind(panel, options) };
-  const scale = range({ ...cells, limit: panel.limit ?? 1 }, one, chosen);
+  // A weight is 1 at most; the largest of other numbers is that of their rows.
+  const most = panel.scale === "weight" ? 1 : Array.from(panel.tops ?? []).reduce((a, b) => Math.max(a, b), 0) || 1;
+  const scale = range({ ...cells, limit: panel.limit ?? most }, one, chosen);
   return scale.rowTop ? { ...scale, rowTop: panel.tops } : scale;
 }
 
