@@ -34,6 +34,7 @@ _HOMES = {
     "run": "attnviz.variants",
     "load_model": "attnviz.models",
     "from_transformers": "attnviz.models",
+    "from_attentions": "attnviz.models",
     "capture": "attnviz.models",
     "Capture": "attnviz.models",
 }
@@ -73,6 +74,6 @@ if TYPE_CHECKING:
     from attnviz.errors import AttnvizError
     from attnviz.images import image_inputs
     from attnviz.inputs import Inputs, random_inputs, text_inputs
-    from attnviz.models import Capture, capture, from_transformers, load_model
+    from attnviz.models import Capture, capture, from_attentions, from_transformers, load_model
     from attnviz.trace import Step, Trace
     from attnviz.variants import run

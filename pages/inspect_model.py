@@ -12,6 +12,7 @@ from attnviz.ui import (
     inspect_panels,
     maps,
     page,
+    seen_panels,
     selection,
     structure_panels,
     which_panels,
@@ -25,7 +26,7 @@ SENTENCE = "The keys to the cabinet are on the table, because the cat sat on the
 page.head(
     "Which words does each head of this model read?",
     "Every square is one head's map, the large one can be read cell by cell. Rows ask, columns "
-    "answer; each row shares out one unit of attention.",
+    "answer.",
 )
 
 left, right = st.columns([1, 2])
@@ -73,11 +74,13 @@ chosen = selection.current(
 )
 figure = maps.figure_of("inspect", job, shown, chosen)
 # Predictions are of no head: with them alone below, heads are the browser's own business.
-quiet = controls.section_now("next") == "next"
+quiet = controls.section_now("next") == "next" and capture.image is None
 group = None if shown.signed else shown.group
 source = maps.source_of(job, signed=shown.signed, group=group)
 chosen = explorer(figure, key="inspect", selection=chosen, source=source, quiet=quiet)
 selection.keep(chosen, default=default)
+if capture.image is not None:
+    seen_panels.over_picture(shown, chosen, "inspect")
 st.text(f"{capture.check.sentence} Computed in {capture.dtype} on {capture.device}.")
 for note in capture.notes:
     st.text(note)

@@ -128,14 +128,13 @@ def plane_sentence(found: Likeness) -> str:
     )
 
 
-def chains_figure(found: Chains, layer: int, axis: Axis, model: str) -> Figure:
+def chains_figure(found: Chains, layer: int, axes: tuple[Axis, Axis], model: str) -> Figure:
     """Rollout up to and with a layer, and the flow of the last one where there is one.
 
-    axis: the queries of the capture.
+    axes: the capture's queries and keys.
     """
-    place = found.layers.index(layer)
-    keys = Axis("key", "token of the input", axis.labels, axis.details, axis.special)
-    size = len(axis.labels)
+    place, (rows, cols) = found.layers.index(layer), axes
+    size = len(rows.labels)
     values = found.rollout[place].astype(np.float32)
     blocked = np.triu(np.ones((size, size), bool), 1) if causal(found) else None
     panels = [
@@ -143,8 +142,8 @@ def chains_figure(found: Chains, layer: int, axis: Axis, model: str) -> Figure:
             "rollout",
             f"Rollout, layers {found.layers[0]} to {layer}",
             values,
-            axis,
-            keys,
+            rows,
+            cols,
             blocked=blocked,
             subtitle="rows sum to 1",
             value_name="share",
@@ -156,8 +155,8 @@ def chains_figure(found: Chains, layer: int, axis: Axis, model: str) -> Figure:
                 "flow",
                 f"Attention flow, layers {found.layers[0]} to {found.layers[-1]}",
                 found.flow.astype(np.float32),
-                axis,
-                keys,
+                rows,
+                cols,
                 scale="magnitude",
                 limit=1.0,
                 blocked=blocked,

@@ -20,7 +20,8 @@ def shown(capture: Any) -> Any:
     Only a model that has more than one of them asks the reader.
     """
     if len(capture.groups) > 1:
-        help = "Cross: the decoder's tokens ask, the encoder's answer."
+        cross = "Cross: the decoder's tokens ask, the encoder's answer."
+        help = cross if "cross" in capture.groups else None
         group = controls.segment("Stack", list(capture.groups), key="group", help=help)
         capture = capture.of(group)
     kinds = {"softmax": bool(capture.captured), "effective": capture.effective is not None}

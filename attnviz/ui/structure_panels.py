@@ -9,7 +9,8 @@ import streamlit as st
 from attnviz.components.explorer import explorer
 from attnviz.errors import AttnvizError
 from attnviz.figures import structure as figures
-from attnviz.figures.figure import Axis, Selection
+from attnviz.figures.capture_axes import cols_of, rows_of
+from attnviz.figures.figure import Selection
 from attnviz.jobs import CaptureJob, ChainsJob, LikenessJob, ValueJob
 from attnviz.metrics.rollout import FLOW_TOKENS
 from attnviz.ui import controls, page, selection, work
@@ -102,8 +103,8 @@ def chained(job: CaptureJob | ValueJob, capture: Any, shown: Any) -> None:
     first = found.layers[:FEW_LAYERS][-1]  # far up a deep stack, little but one column is left
     layer = controls.ladder("Rollout up to layer", found.layers, key="upto", default=first)
     part = capture.of(shown.group)
-    axis = Axis("query", "token of the last layer", part.tokens, part.token_details, part.special)
-    explorer(figures.chains_figure(found, layer, axis, capture.model_name), key="chains")
+    axes = rows_of(part, "token of the last layer"), cols_of(part, "token of the input")
+    explorer(figures.chains_figure(found, layer, axes, capture.model_name), key="chains")
     st.text(figures.rows_sentence(found, layer, part.tokens))
     if found.flow is None:
         st.text(f"Attention flow is computed on at most {FLOW_TOKENS} tokens; this text is longer.")

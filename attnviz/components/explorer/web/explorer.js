@@ -203,10 +203,7 @@ export class Explorer {
     this.markAll();
   }
 
-  /**
-   * @param {string} panel @param {number} row @param {number} col
-   * @param {[number, number] | null} to - of a block: its last row and column
-   */
+  /** @param {string} panel @param {number} row @param {number} col @param {[number, number] | null} to - a block's end */
   pin(panel, row, col, to = null) {
     const { selection: now, scenes } = this;
     // What is drawn for comparison only has no name outside: its cells are the open map's.
@@ -223,7 +220,7 @@ export class Explorer {
     if (settled) this.telling.tell();
   }
 
-  /** A map beside the open one, or no more. @param {string} key */
+  /** Puts a map beside the open one, or takes it away. @param {string} key */
   also(key) {
     const { options, figure, scenes: { main } } = this;
     if (!main || (!options.others.includes(key) && !mapOf(figure, main, key))) return;
