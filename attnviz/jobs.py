@@ -9,7 +9,6 @@ while they are used, up to a budget in bytes.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -261,5 +260,32 @@ class CompareJob:
         return found.changes(progress=_part(progress, 0.0, 1.0))
 
 
-def _part(progress: Progress, start: float, end: float) -> Callable[[float, str], None]:
-    return lambda fraction, text: progress(start + (end - start) * fraction, text)
+@dataclass(frozen=True)
+class UnitsJob:
+    """Overviews and metrics of a capture's maps by words, or without special tokens."""
+
+    capture: CaptureJob
+    group: str = ""  # which stack of maps; empty: the first
+    signed: bool = False  # the effective maps of linear and state-space layers
+    words: bool = False
+    hide: bool = False
+    renormalise: bool = False
+
+    def regrouped(self, capture: Any) -> Any:
+        """The maps of that capture, read in these units: an attnviz.models GroupedMaps."""
+        from attnviz.models.grouped import grouped
+
+        maps = capture.effective if self.signed else capture.of(self.group or None)
+        return grouped(maps, words=self.words, hide=self.hide, renormalise=self.renormalise)
+
+    def run(self, progress: Progress) -> Any:
+        """Return the attnviz.models.grouped.Summary."""
+        capture = captured(self.capture, progress, 0.4)
+        return self.regrouped(capture).summarised(_part(progress, 0.4, 1.0))
+
+
+def _part(progress: Progress, start: float, end: float) -> Progress:
+    def report(fraction: float, text: str, so_far: Any = None) -> None:
+        progress(start + (end - start) * fraction, text, so_far)
+
+    return report

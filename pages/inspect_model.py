@@ -9,6 +9,7 @@ from attnviz.jobs import CaptureJob
 from attnviz.models import catalog
 from attnviz.ui import (
     controls,
+    granularity_panels,
     inspect_panels,
     maps,
     page,
@@ -49,22 +50,26 @@ with left:
 with right:
     text = controls.text("Text", key="text", default=SENTENCE, height=68)
 
-    with Folded("A conversation, a target, a picture", key="reading") as folded:
-        more = inspect_panels.reading(folded.open)
+    with st.container(horizontal=True):
+        with Folded("A conversation, a target, a picture", key="reading") as folded:
+            more = inspect_panels.reading(folded.open)
+        units = granularity_panels.choice()
 
 job = CaptureJob(name, text, *placed, **more)
 try:
     capture = work.result_of(job, st.empty())
+    own = maps.shown(capture)
+    with left:
+        drawn, own = structure_panels.weighed(job, own)
+    shown = granularity_panels.read_in(units, job, own, st.empty())
 except AttnvizError as problem:
     page.error(problem)
     st.stop()
 
-shown = maps.shown(capture)
-default = figures.default_head(shown)
-with left:
-    job, shown = structure_panels.weighed(job, shown)
-if note := getattr(shown, "note", ""):
+if note := getattr(own, "note", ""):
     st.text(note)
+granularity_panels.told(units, shown)
+default = figures.default_head(own)
 chosen = selection.current(
     "inspect",
     layers=figures.layers(shown),
@@ -72,11 +77,12 @@ chosen = selection.current(
     default=default,
     panel="weights",
 )
-figure = maps.figure_of("inspect", job, shown, chosen)
+figure = maps.figure_of("inspect", drawn, shown, chosen)
 # Predictions are of no head: with them alone below, heads are the browser's own business.
 quiet = controls.section_now("next") == "next" and capture.image is None
 group = None if shown.signed else shown.group
-source = maps.source_of(job, signed=shown.signed, group=group)
+regroup = None if shown is own else shown.over(None).over
+source = maps.source_of(drawn, signed=shown.signed, group=group, regroup=regroup)
 chosen = explorer(figure, key="inspect", selection=chosen, source=source, quiet=quiet)
 selection.keep(chosen, default=default)
 if capture.image is not None:
@@ -97,7 +103,7 @@ section = controls.section(tabs)
 if section == "next":
     inspect_panels.predictions(capture)
 if section == "which":
-    which_panels.which_heads(shown, job, chosen, "inspect")
+    which_panels.which_heads(shown, drawn, chosen, "inspect")
 if section == "heads":
     inspect_panels.heads(shown, "inspect")
 if section == "alike":
@@ -105,6 +111,6 @@ if section == "alike":
 if section == "chains":
     structure_panels.chained(job, capture, shown)
 if section == "state":
-    inspect_panels.state(shown, chosen.layer)
+    inspect_panels.state(own, chosen.layer)
 if section == "files":
     inspect_panels.files(shown, chosen.layer, chosen.head, figure.file_stem)

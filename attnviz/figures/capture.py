@@ -10,6 +10,7 @@ from jaxtyping import Float32
 
 from attnviz.errors import AttnvizError
 from attnviz.figures.capture_axes import MARKED, cols_of, grows_from, rows_of
+from attnviz.figures.capture_words import CROSS, NORMS, SIGNED, SOFTMAX, titles
 from attnviz.figures.figure import Figure, Grid, Panel, squares
 from attnviz.figures.parts import Part, Request
 from attnviz.figures.sinks import has_sinks, with_sinks
@@ -22,52 +23,6 @@ LONGEST_SIDE = 768
 
 OVERVIEW_SIDE = 512
 """Cells a side, at most, of an overview and of any one part that is asked for: a mebibyte."""
-
-METRICS = {
-    "entropy": "Entropy (nats)",
-    "distance": "Mean distance (tokens)",
-    "first": "Mass on the first token",
-    "previous": "Mass on the previous token",
-    "self": "Mass on the token itself",
-    "span": "Effective span (keys)",
-    "duplicate": "Duplicate-token score",
-    "induction": "Induction score",
-}
-STATE = {
-    "decay": "Kept of the state, a token",
-    "strength": "Write strength",
-    "state": "Norm of the state",
-}
-"""What the metric columns of a capture, and of its effective maps, are called on screen."""
-
-SOFTMAX = {
-    "rows": "query: attends from",
-    "cols": "key: attends to",
-    "alt": "Attention",
-    "what": "softmax weights",
-    "sums": ", rows sum to 1",
-    "file": "attention",
-}
-SIGNED = {
-    "rows": "token that reads the state",
-    "cols": "token that wrote to it",
-    "alt": "Effective maps",
-    "what": "exact effective map, signed",
-    "sums": "",
-    "file": "effective",
-}
-CROSS = SOFTMAX | {
-    "rows": "decoder (query): attends from",
-    "cols": "encoder (key): attends to",
-    "alt": "Cross-attention",
-}
-NORMS = {
-    "alt": "Value-weighted maps",
-    "what": "norms of weight × value × W_O, not probabilities",
-    "file": "value_weighted",
-    "sums": "",
-}
-"""What the parts of a figure are called; of norms, some of them otherwise."""
 
 
 @runtime_checkable
@@ -156,7 +111,7 @@ def _alike(capture: Maps) -> bool:
 def _metric_grids(capture: Maps) -> dict[str, Float32[np.ndarray, "layers heads"]]:
     frame = capture.metrics()
     grids = {}
-    for column, title in (METRICS | STATE).items():
+    for column, title in titles(capture).items():
         if column not in frame or frame[column].isna().all():
             continue  # a text that repeats nothing has no induction score
         table = frame.pivot(index="layer", columns="head", values=column)
@@ -201,22 +156,30 @@ def part(capture: Maps, request: Request) -> Part:
     )
 
 
+def expression(capture: Maps) -> str:
+    """What makes these maps of a `capture`, in Python."""
+    group = getattr(capture, "group", "self")
+    of = "capture.effective" if capture.signed else "capture"
+    of += "" if group in ("self", "encoder") else f".of({group!r})"
+    return of + getattr(capture, "code", "")
+
+
 def capture_code(
     model: str,
     text: str,
     *,
-    signed: bool = False,
+    of: str = "capture",
     norms: str | None = None,
     chat: bool = False,
     write: int = 0,
 ) -> str:
     """Python that prints the map of the true `layer` and the `head`, of this model on this text.
 
-    signed: that of the layer's linear or state-space mixer. norms: the group of maps whose
+    of: what the map is of, where not of the capture itself. norms: the group of maps whose
     value-weighted map it is instead. chat: the text is a user's message. write: tokens that the
     model writes on.
     """
-    of, imports = "capture.effective" if signed else "capture", ""
+    imports = ""
     if norms is not None:
         of = f"value_weighted(model, capture, {norms!r})"
         imports = "from attnviz.interventions import value_weighted\n"
@@ -244,18 +207,22 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     what = words["what"] + (" with the sink's" if has_sinks(capture) else "")
     capture = with_sinks(capture)
     n_tokens, n_keys = len(rows.labels), len(cols.labels)
+    unit = getattr(capture, "unit", "token")
+    by = "" if unit == "token" else f" by {unit}s"
 
     stack = None
     if _alike(capture) and len(indices) * heads * n_tokens * n_keys * 4 <= STACK_BYTES:
         stack = np.stack([np.stack([capture.weights(i, h) for h in range(heads)]) for i in indices])
     shown = whole(capture, layer, head)
     before = grows_from(capture)
-    said = f"{what}, {n_tokens:,} × {n_keys:,}{words['sums']}"
+    whole_rows = not getattr(capture, "hides", False) or getattr(capture, "renormalised", False)
+    sums = words["sums"] if whole_rows else ""
+    said = f"{what}{by}, {n_tokens:,} × {n_keys:,}{sums}"
 
     return Figure(
         title=capture.model_name,
         alt=(
-            f"{words['alt']} of {capture.model_name} on {n_tokens} tokens: "
+            f"{words['alt']} of {capture.model_name} on {n_tokens} {unit}s: "
             f"{len(indices)} layers of {heads} heads as small maps, one head large."
         ),
         panels=(
@@ -282,6 +249,6 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
             kv_heads=capture.captured[0].n_kv_heads if _alike(capture) else None,
             first=(layer, head) if stack is None else None,
         ),
-        settings=f"{capture.model_name}, {n_tokens} tokens",
+        settings=f"{capture.model_name}, {n_tokens} {unit}s",
         file_stem=f"{capture.model_name}_{words['file']}",
     )

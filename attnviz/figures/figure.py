@@ -132,7 +132,7 @@ class Grid:
     it the first panel is one map: that of `first`, where the explorer may ask for the others.
     """
 
-    thumbnails: Float32[np.ndarray, "layers heads down across"]  # pooled, for the eye only
+    thumbnails: Float32[np.ndarray, "layers heads size size"]  # pooled, for the eye only
     layers: tuple[int, ...]  # the true index of each row
     metrics: Mapping[str, Float32[np.ndarray, "layers heads"]] = field(default_factory=dict)
     stack: Float32[np.ndarray, "layers heads rows cols"] | None = None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnviz.figures import palette
-from attnviz.figures.capture import METRICS
+from attnviz.figures.capture_words import METRICS
 from attnviz.figures.figure import Axis, Figure, Panel
 from attnviz.figures.vega import Spec, legible, name, number, tip
 

@@ -35,12 +35,17 @@ def which_heads(
 
     Raises AttnvizError for a position or block that is not there.
     """
-    part = capture if capture.signed else capture.of(group)  # type: ignore[union-attr]
+    part = capture if group is None else capture.of(group)  # type: ignore[union-attr]
     rows, cols = spans(part, queries, keys)
+    records = getattr(part, "records", None)  # not of maps by words, nor of value-weighted ones
     found: list[tuple[int, int, float]] = []
     for done, layer in enumerate(part.captured):
         progress(done / len(part.captured), f"Layer {layer.index}")
-        means = _means(part.records[layer.index], layer.n_heads, rows, cols)
+        if records is None:
+            tiles = (part.weights(layer.index, head, rows, cols) for head in range(layer.n_heads))
+            means = np.array([tile.mean(dtype=np.float64) for tile in tiles])
+        else:
+            means = _means(records[layer.index], layer.n_heads, rows, cols)
         found += [(layer.index, head, float(mean)) for head, mean in enumerate(means)]
     table = pd.DataFrame(found, columns=["layer", "head", "weight"])
     order = np.argsort(-table["weight"].abs().to_numpy(), kind="stable")

@@ -16,18 +16,20 @@ from attnviz.metrics import patterns
 from attnviz.metrics.heads import NAMES
 from attnviz.models.axis import Axis
 from attnviz.models.check import CheckResult
+from attnviz.models.grouped import Regroupable
 from attnviz.models.kept_map import KeptMap, summarised
 from attnviz.models.layer import Layer
 from attnviz.models.layers import LayerRecord
 from attnviz.models.mixers.record import MixerRecord, Strips
 from attnviz.models.mixers.view import EffectiveMaps
 from attnviz.models.pooling import largest, stacked, tops
+from attnviz.models.slices import slice_of, span_of
 from attnviz.models.stream import Streamed, stream
 from attnviz.models.tokens import screen_tokens
 
 
 @dataclass(frozen=True, eq=False)
-class Capture:
+class Capture(Regroupable):
     """One run of one model on one text. Immutable; every number comes from that run.
 
     Of a model with several stacks of maps (encoder, decoder, cross) it is the first stack, and
@@ -122,6 +124,7 @@ class Capture:
             token_ids=self.token_ids,
             special=self.special,
             records=self.mixers,
+            tokenizer=self.tokenizer,
             roles=self.roles,
             written=self.written,
         )
@@ -155,7 +158,7 @@ class Capture:
         own = self.of(group)
         softmax = layer in own.records and kind not in ("linear", "state_space")
         record = own._of_head(layer, head) if softmax else own._mixer(layer, head, kind)
-        part = record.weights(slice(head, head + 1), _slice(rows), _slice(cols))[0]
+        part = record.weights(slice(head, head + 1), slice_of(rows), slice_of(cols))[0]
         return part.float().numpy()
 
     def largest(
@@ -174,7 +177,7 @@ class Capture:
         record = self._of_head(layer, head)
         if block < 1:
             raise AttnvizError(f"A block has a side of 1 cell at least, not {block}.")
-        spans = [_span(rows, self.n_tokens), _span(cols, self.n_keys)]
+        spans = [span_of(rows, self.n_tokens), span_of(cols, self.n_keys)]
         return largest(record, head, block, *spans)
 
     def tops(self, layer: int, head: int) -> Float32[np.ndarray, " rows"]:
@@ -186,7 +189,7 @@ class Capture:
     ) -> Bool[np.ndarray, "rows cols"]:
         """True where this layer's mask forbids the pair, for head 0 where heads differ."""
         record = self._record(layer)
-        i, j = record.positions(_slice(rows), _slice(cols))
+        i, j = record.positions(slice_of(rows), slice_of(cols))
         allowed = record.rule.allowed(i, j)
         if allowed is None:
             return np.zeros((len(i), len(j)), dtype=bool)
@@ -200,7 +203,7 @@ class Capture:
         exp(sink - the row's log-sum-exp), and 0 of a layer without one.
         """
         record = self._of_head(layer, head)
-        return record.sink_weights(slice(head, head + 1), _slice(rows))[0].float().numpy()
+        return record.sink_weights(slice(head, head + 1), slice_of(rows))[0].float().numpy()
 
     def overview(self, size: int = 32) -> Float32[np.ndarray, "layers heads down across"]:
         """Every captured layer's maps at a glance, (layers, heads, size, size), NaN for no head.
@@ -285,21 +288,6 @@ def _with_head(record: Record, layer: int, head: int) -> Record:
             f"Layer {layer} has heads 0 to {record.n_heads - 1}; head {head} is not there."
         )
     return record
-
-
-def _slice(part: slice | None) -> slice:
-    if part is None:
-        return slice(None)
-    if not isinstance(part, slice) or (part.step or 1) < 1:
-        raise AttnvizError(f"rows and cols must be slices that run forwards, not {part!r}.")
-    return part
-
-
-def _span(part: slice | None, length: int) -> slice:
-    start, stop, step = _slice(part).indices(length)
-    if step != 1 or stop <= start:
-        raise AttnvizError(f"rows and cols must be spans of one token at least, not {part!r}.")
-    return slice(start, stop)
 
 
 def summary(record: LayerRecord, size: int) -> Streamed:

@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from attnviz.components.explorer import explorer
-from attnviz.figures import capture as figures
 from attnviz.figures import numbers
+from attnviz.figures.capture_words import titles
 from attnviz.figures.strips import strips_figure
 from attnviz.ui import controls, metric_panels, selection
 from attnviz.ui.own_picture import upload_control, uploaded_file
@@ -95,7 +95,7 @@ def heads(capture: Any, key: str) -> None:
     st.markdown("Sort by a column; choose a row to see that head above.")
     columns = {
         word: st.column_config.NumberColumn(title, format="%.4f")
-        for word, title in (figures.METRICS | figures.STATE).items()
+        for word, title in titles(capture).items()
         if word in table
     }
     st.dataframe(

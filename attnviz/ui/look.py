@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.components.explorer.look import look_of
-from attnviz.figures.capture import METRICS
+from attnviz.figures.capture_words import METRICS
 from attnviz.figures.figure import Look
 from attnviz.ui import address
 

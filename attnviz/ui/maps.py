@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -40,7 +41,7 @@ def figure_of(key: str, job: CaptureJob | ValueJob, capture: Any, chosen: Select
     a run for another reason neither builds nor sends it again.
     """
     kept = st.session_state.get(f"{key}:figure")
-    told = (job, capture.signed, getattr(capture, "group", ""))
+    told = (job, capture.signed, getattr(capture, "group", ""), getattr(capture, "code", ""))
     if kept is None or kept[0] != told:
         reading = job.reading if isinstance(job, ValueJob) else job
         figure = replace(
@@ -48,7 +49,7 @@ def figure_of(key: str, job: CaptureJob | ValueJob, capture: Any, chosen: Select
             snippet=figures.capture_code(
                 reading.model,
                 reading.text,
-                signed=capture.signed,
+                of=figures.expression(capture),
                 norms=getattr(job, "group", None),
                 chat=reading.chat,
                 write=reading.write,
@@ -59,16 +60,23 @@ def figure_of(key: str, job: CaptureJob | ValueJob, capture: Any, chosen: Select
     return kept[1]
 
 
-def source_of(job: Job, *, signed: bool = False, group: str | None = None) -> Source:
+def source_of(
+    job: Job,
+    *,
+    signed: bool = False,
+    group: str | None = None,
+    regroup: Callable[[Any], Any] | None = None,
+) -> Source:
     """Answers from the job's capture, run again if it has been dropped meanwhile.
 
     The job and not the capture is kept by the page's fragment: a capture of a long text holds
-    most of a gibibyte, and the board decides how many of them stay.
+    most of a gibibyte, and the board decides how many of them stay. regroup: how its maps are
+    read, where not by tokens.
     """
 
     def answer(request: Request) -> Part:
         capture = work.result_of(job)
-        capture = capture if signed else capture.of(group)
-        return figures.part(capture.effective if signed else capture, request)
+        maps = capture.effective if signed else capture.of(group)
+        return figures.part(maps if regroup is None else regroup(maps), request)
 
     return answer

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.conftest import LARGEST_MESSAGE
 from tests.browser.test_explorer import Explorer
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
@@ -51,3 +52,10 @@ def test_numbers_and_special_tokens_are_names_in_a_chart_and_its_tooltip(visit: 
     told = page.locator("#vg-tooltip-element")
     told.get_by_text("6 <|im_start|>").wait_for()
     assert "&lt;|im_start|&gt;" in told.inner_html()
+
+
+def test_every_message_is_weighed(visit: Visit, messages: list[int]) -> None:
+    """The watch that fails any test of a page that sends too much at once: it sees the figure."""
+    page = visit("/inspect_model?text=The%20cat%20sat.", timeout=120)
+    sent = Explorer(page).ask("explorer.figure.grid.stack.byteLength")
+    assert 10_000 < sent < max(messages) < LARGEST_MESSAGE

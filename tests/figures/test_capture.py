@@ -10,6 +10,7 @@ import attnviz as av
 from attnviz.components.explorer.payload import pack
 from attnviz.figures import capture as figures
 from attnviz.figures import numbers
+from attnviz.figures.capture_words import METRICS
 from attnviz.models import recorded
 from tests.models.test_groups import pair
 from tests.models.tiny import TEXT, llama
@@ -39,7 +40,7 @@ def test_grid_metrics_are_the_captures(recording: recorded.Recording) -> None:
     frame = recording.metrics().set_index(["layer", "head"])
     absent = {"duplicate", "induction"}  # the sentence repeats no token
     assert frame[list(absent)].isna().all(axis=None)
-    for column, title in figures.METRICS.items():
+    for column, title in METRICS.items():
         assert (title in figure.grid.metrics) == (column not in absent)
         if column in absent:
             continue

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,12 @@ from attnviz.figures.masks import keys_seen_chart
 from attnviz.figures.steps import steps_figure
 from attnviz.models.interface import running
 from attnviz.variants.scores import alibi, alibi_slopes
+from tests.models.field_reports_index import CACHE, MAPS, PADDING, ROWS, SCALE, SHAPES, TOKENS
 from tests.models.tiny import COMMON, TEXT, build, eager, llama
-from tests.test_layers import modules_of
+from tests.test_layers import ROOT, modules_of
+
+COUNTS = [15, 9, 10, 12, 11, 3]
+"""Field reports of each part, as they were collected."""
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -155,3 +161,20 @@ def test_no_chart_library_reads_tokens_as_html() -> None:
     root = Path(av.__file__).parents[1]
     for path in [*root.glob("attnviz/**/*.py"), *root.glob("pages/*.py")]:
         assert not {"plotly", "bokeh"} & {m.split(".")[0] for m in modules_of(path)}, path
+
+
+@pytest.mark.parametrize("seen", ROWS)
+def test_each_report_has_its_tests(seen: str) -> None:
+    """The functions themselves are looked up: a name in a list is no test."""
+    assert ROWS[seen]
+    for node in ROWS[seen]:
+        file, _, name = node.partition("::")
+        assert (ROOT / "tests" / file).is_file(), file
+        module = importlib.import_module("tests." + file.removesuffix(".py").replace("/", "."))
+        assert name.startswith("test_"), node
+        assert inspect.isfunction(inspect.unwrap(getattr(module, name))), node
+
+
+def test_every_report_is_in_the_index() -> None:
+    assert [len(part) for part in (MAPS, PADDING, SHAPES, TOKENS, SCALE, CACHE)] == COUNTS
+    assert len(ROWS) == sum(COUNTS), "no row twice"

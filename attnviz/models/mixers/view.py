@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from torch import Tensor
 
 from attnviz.errors import AttnvizError
 from attnviz.models.axis import Axis
+from attnviz.models.grouped import Regroupable
 from attnviz.models.layer import Layer
 from attnviz.models.mixers.record import MixerRecord, Strips
 from attnviz.models.pooling import stacked
@@ -23,7 +25,7 @@ COLUMNS = 256  # of a map that are held at once while it is made smaller
 
 
 @dataclass(frozen=True, eq=False)
-class EffectiveMaps:
+class EffectiveMaps(Regroupable):
     """Signed maps: output = A V. Rows need not add up to 1, and no cell is a probability."""
 
     model_name: str
@@ -33,6 +35,7 @@ class EffectiveMaps:
     token_ids: tuple[int, ...]
     special: tuple[bool, ...]
     records: dict[int, MixerRecord] = field(repr=False)
+    tokenizer: Any = field(default=None, repr=False)
     roles: tuple[str, ...] = ()  # who says each token, in a chat
     written: Axis | None = None  # the new tokens where the model wrote on; the last was not read
 
