@@ -115,10 +115,10 @@ def test_results_are_dropped_oldest_first_when_the_budget_is_full() -> None:
 def test_what_is_kept_is_had_without_a_run() -> None:
     gate, runs = threading.Event(), []
     board, job = Board(budget_bytes=100), Counting(gate, runs)
-    assert board.kept(job) is None
+    assert board.finished(job) is None
     gate.set()
     assert board.submit(job).future.result(timeout=5) == "done"
-    assert board.kept(job) == "done"
+    assert board.finished(job) == "done"
     assert len(runs) == 1
 
 

@@ -47,13 +47,25 @@ def test_two_texts_then_two_models_side_by_side(
         assert (marks["row"], marks["col"]) == (row, col), panel
     assert "undefined" in explorer.hover("difference", 4, 2)  # a token of B alone
 
-    # Another head, chosen in the grid.
+    # Another head, chosen by its row in the table.
+    second = found.changes().table.iloc[1]
+    table = page.get_by_test_id("stDataFrame").first
+    table.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    box = table.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 15, box["y"] + 2.5 * 35)  # rows are 35 pixels high
+    title = f"B: layer {second['layer']:.0f}, head {second['head']:.0f}"
+    expect(page.get_by_text(title, exact=True)).to_be_attached(timeout=20_000)
+    wait_idle(page)
+
+    # And one chosen in the grid.
     grid = page.get_by_role("grid", name=re.compile("All heads"))
     grid.focus()
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    expect(page.get_by_text(re.compile(r"^B: layer \d, head 1$"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^B: layer \d, head 1$"))).to_be_visible(timeout=20_000)
     wait_idle(page)
     query = parse_qs(urlsplit(page.url).query)
     head = (int(query["layer"][0]), int(query["head"][0]))
