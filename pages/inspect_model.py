@@ -7,7 +7,17 @@ from attnviz.errors import AttnvizError
 from attnviz.figures import capture as figures
 from attnviz.jobs import CaptureJob
 from attnviz.models import catalog
-from attnviz.ui import controls, inspect_panels, maps, page, selection, which_panels, work
+from attnviz.ui import (
+    controls,
+    inspect_panels,
+    maps,
+    page,
+    seen_panels,
+    selection,
+    structure_panels,
+    which_panels,
+    work,
+)
 from attnviz.ui.folded import Folded
 
 OTHER = "other"
@@ -16,7 +26,7 @@ SENTENCE = "The keys to the cabinet are on the table, because the cat sat on the
 page.head(
     "Which words does each head of this model read?",
     "Every square is one head's map, the large one can be read cell by cell. Rows ask, columns "
-    "answer; each row shares out one unit of attention.",
+    "answer.",
 )
 
 left, right = st.columns([1, 2])
@@ -50,9 +60,11 @@ except AttnvizError as problem:
     st.stop()
 
 shown = maps.shown(capture)
-if shown.signed:
-    st.text(shown.note)
 default = figures.default_head(shown)
+with left:
+    job, shown = structure_panels.weighed(job, shown)
+if note := getattr(shown, "note", ""):
+    st.text(note)
 chosen = selection.current(
     "inspect",
     layers=figures.layers(shown),
@@ -62,11 +74,13 @@ chosen = selection.current(
 )
 figure = maps.figure_of("inspect", job, shown, chosen)
 # Predictions are of no head: with them alone below, heads are the browser's own business.
-quiet = controls.section_now("next") == "next"
+quiet = controls.section_now("next") == "next" and capture.image is None
 group = None if shown.signed else shown.group
 source = maps.source_of(job, signed=shown.signed, group=group)
 chosen = explorer(figure, key="inspect", selection=chosen, source=source, quiet=quiet)
 selection.keep(chosen, default=default)
+if capture.image is not None:
+    seen_panels.over_picture(shown, chosen, "inspect")
 st.text(f"{capture.check.sentence} Computed in {capture.dtype} on {capture.device}.")
 for note in capture.notes:
     st.text(note)
@@ -78,13 +92,18 @@ tabs = {
     "heads": "All heads as a table",
     "files": "Numbers out",
 }
-section = controls.section(tabs | ({"state": "Gates and state"} if shown.signed else {}))
+tabs |= {"state": "Gates and state"} if shown.signed else structure_panels.TABS
+section = controls.section(tabs)
 if section == "next":
     inspect_panels.predictions(capture)
 if section == "which":
     which_panels.which_heads(shown, job, chosen, "inspect")
 if section == "heads":
     inspect_panels.heads(shown, "inspect")
+if section == "alike":
+    structure_panels.alike(job, capture, shown, chosen)
+if section == "chains":
+    structure_panels.chained(job, capture, shown)
 if section == "state":
     inspect_panels.state(shown, chosen.layer)
 if section == "files":

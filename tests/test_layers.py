@@ -19,7 +19,7 @@ ROWS = (
     ("components",),
     ("jobs",),
     ("figures",),
-    ("cost", "decoding", "hybrid", "interventions", "recall"),
+    ("comparing", "cost", "decoding", "hybrid", "interventions", "recall"),
     (
         "variants",
         "models",

@@ -9,9 +9,10 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.errors import AttnvizError
-from attnviz.figures.capture_axes import cols_of, grows_from, rows_of
-from attnviz.figures.figure import Figure, Grid, Panel
+from attnviz.figures.capture_axes import MARKED, cols_of, grows_from, rows_of
+from attnviz.figures.figure import Figure, Grid, Panel, squares
 from attnviz.figures.parts import Part, Request
+from attnviz.figures.sinks import has_sinks, with_sinks
 
 STACK_BYTES = 2_000_000
 """Below this, all maps travel at once and switching heads needs no server."""
@@ -44,6 +45,7 @@ SOFTMAX = {
     "cols": "key: attends to",
     "alt": "Attention",
     "what": "softmax weights",
+    "sums": ", rows sum to 1",
     "file": "attention",
 }
 SIGNED = {
@@ -51,6 +53,7 @@ SIGNED = {
     "cols": "token that wrote to it",
     "alt": "Effective maps",
     "what": "exact effective map, signed",
+    "sums": "",
     "file": "effective",
 }
 CROSS = SOFTMAX | {
@@ -58,7 +61,13 @@ CROSS = SOFTMAX | {
     "cols": "encoder (key): attends to",
     "alt": "Cross-attention",
 }
-"""What the parts of a figure are called."""
+NORMS = {
+    "alt": "Value-weighted maps",
+    "what": "norms of weight × value × W_O, not probabilities",
+    "file": "value_weighted",
+    "sums": "",
+}
+"""What the parts of a figure are called; of norms, some of them otherwise."""
 
 
 @runtime_checkable
@@ -69,6 +78,10 @@ class Maps(Protocol):
     def model_name(self) -> str: ...
     @property
     def text(self) -> str: ...
+    @property
+    def n_tokens(self) -> int: ...
+    @property
+    def n_keys(self) -> int: ...
     @property
     def tokens(self) -> Sequence[str]: ...
     @property
@@ -134,7 +147,9 @@ def block_of(n_tokens: int) -> int:
 
 def _alike(capture: Maps) -> bool:
     """Whether all layers have the same heads and mask, so that one hatch serves them all."""
-    kinds = {(layer.n_heads, layer.n_kv_heads, layer.window) for layer in capture.captured}
+    kinds = {
+        (layer.n_heads, layer.n_kv_heads, layer.window, layer.sinks) for layer in capture.captured
+    }
     return len(kinds) == 1
 
 
@@ -151,7 +166,7 @@ def _metric_grids(capture: Maps) -> dict[str, Float32[np.ndarray, "layers heads"
 
 def whole(capture: Maps, layer: int, head: int) -> Part:
     """One head's map as it is first sent: exact, or of a long text an overview."""
-    block = block_of(len(capture.tokens))
+    block = block_of(max(capture.n_tokens, capture.n_keys))
     if block == 1:
         return Part(capture.weights(layer, head), capture.blocked(layer))
     values, blocked = capture.largest(layer, head, block)
@@ -165,6 +180,7 @@ def part(capture: Maps, request: Request) -> Part:
     and for more than OVERVIEW_SIDE**2 cells.
     """
     known = next((one for one in capture.captured if one.index == request.layer), None)
+    capture = with_sinks(capture)
     if known is None or not 0 <= request.head < known.n_heads:
         raise AttnvizError(
             f"Layer {request.layer}, head {request.head} has no map; expected layers "
@@ -172,7 +188,9 @@ def part(capture: Maps, request: Request) -> Part:
         )
     if request.rows is None or request.cols is None:
         return whole(capture, request.layer, request.head)
-    request.check(len(capture.tokens), coarsest=block_of(len(capture.tokens)), most=OVERVIEW_SIDE)
+    n_rows, n_cols = capture.n_tokens, capture.n_keys
+    coarsest = block_of(max(n_rows, n_cols))
+    request.check(n_rows, n_cols, coarsest=coarsest, most=OVERVIEW_SIDE)
     rows, cols = slice(*request.rows), slice(*request.cols)
     if request.block == 1:
         values = capture.weights(request.layer, request.head, rows=rows, cols=cols)
@@ -184,18 +202,28 @@ def part(capture: Maps, request: Request) -> Part:
 
 
 def capture_code(
-    model: str, text: str, *, signed: bool = False, chat: bool = False, write: int = 0
+    model: str,
+    text: str,
+    *,
+    signed: bool = False,
+    norms: str | None = None,
+    chat: bool = False,
+    write: int = 0,
 ) -> str:
     """Python that prints the map of the true `layer` and the `head`, of this model on this text.
 
-    signed: that of the layer's linear or state-space mixer. chat: the text is a user's message.
-    write: tokens that the model writes on.
+    signed: that of the layer's linear or state-space mixer. norms: the group of maps whose
+    value-weighted map it is instead. chat: the text is a user's message. write: tokens that the
+    model writes on.
     """
-    of = "capture.effective" if signed else "capture"
+    of, imports = "capture.effective" if signed else "capture", ""
+    if norms is not None:
+        of = f"value_weighted(model, capture, {norms!r})"
+        imports = "from attnviz.interventions import value_weighted\n"
     given = f'messages=[{{"role": "user", "content": {text!r}}}]' if chat else repr(text)
     more = f", generate={write}" if write else ""
     return (
-        f"import attnviz as av\n\n"
+        f"import attnviz as av\n{imports}\n"
         f"model = av.load_model({model!r})\n"
         f"capture = av.capture(model, {given}{more})\n"
         f"print({of}.weights(layer, head))\n"
@@ -210,7 +238,11 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     indices, heads = layers(capture), n_heads(capture)
     across = getattr(capture, "group", "self") == "cross"
     words = SIGNED if capture.signed else CROSS if across else SOFTMAX
+    norms = getattr(capture, "scale", "weight") == "magnitude"
+    words = words | NORMS if norms else words
     rows, cols = rows_of(capture, words["rows"]), cols_of(capture, words["cols"])
+    what = words["what"] + (" with the sink's" if has_sinks(capture) else "")
+    capture = with_sinks(capture)
     n_tokens, n_keys = len(rows.labels), len(cols.labels)
 
     stack = None
@@ -218,6 +250,7 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
         stack = np.stack([np.stack([capture.weights(i, h) for h in range(heads)]) for i in indices])
     shown = whole(capture, layer, head)
     before = grows_from(capture)
+    said = f"{what}, {n_tokens:,} × {n_keys:,}{words['sums']}"
 
     return Figure(
         title=capture.model_name,
@@ -232,16 +265,17 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
                 values=shown.values,
                 rows=rows,
                 cols=cols,
-                scale="signed" if capture.signed else "weight",
+                scale="signed" if capture.signed else "magnitude" if norms else "weight",
+                value_name="norm" if norms else "",
                 blocked=shown.blocked if shown.blocked.any() else None,
-                subtitle=f"{words['what']}, {n_tokens:,} × {n_keys:,}",
+                subtitle=said + ("" if rows.written is None else MARKED),
                 block=shown.block,
                 tops=shown.tops,
-                grows_from=before if before < n_tokens and shown.block == 1 else None,
+                grows_from=before if before < n_tokens == n_keys and shown.block == 1 else None,
             ),
         ),
         grid=Grid(
-            thumbnails=capture.overview(),
+            thumbnails=squares(capture.overview()),
             layers=indices,
             metrics=_metric_grids(capture),
             stack=stack,

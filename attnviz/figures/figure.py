@@ -164,6 +164,15 @@ class Grid:
             )
 
 
+def squares(
+    maps: Float32[np.ndarray, "*some queries keys"],
+) -> Float32[np.ndarray, "*some side side"]:
+    """Thumbnails are square: of cross-attention's maps, the shorter side's cells are repeated."""
+    side = np.arange(max(maps.shape[-2:]))
+    rows, cols = (side * n // len(side) for n in maps.shape[-2:])
+    return maps[..., rows[:, None], cols]
+
+
 @dataclass(frozen=True)
 class Look:
     """How the reader has the figure drawn; the defaults are how it is drawn for a newcomer."""

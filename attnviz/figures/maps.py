@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float32
 
 import attnviz as av
 from attnviz.figures.axes import key_axis, query_axis
-from attnviz.figures.figure import Figure, Grid, Panel
+from attnviz.figures.figure import Figure, Grid, Panel, squares
 from attnviz.figures.steps import settings_line
 
 
@@ -50,16 +50,7 @@ def map_word(trace: av.Trace) -> str:
 
 
 def _grid(maps: Float32[np.ndarray, "heads queries keys"], word: str) -> Grid:
-    return Grid(_squares(maps)[None], (0,), stack=maps[None], word=word)
-
-
-def _squares(
-    maps: Float32[np.ndarray, "heads queries keys"],
-) -> Float32[np.ndarray, "heads side side"]:
-    """Thumbnails are square: of cross-attention's maps, the shorter side's cells are repeated."""
-    side = np.arange(max(maps.shape[1:]))
-    rows, cols = (side * n // len(side) for n in maps.shape[1:])
-    return maps[:, rows[:, None], cols]
+    return Grid(squares(maps)[None], (0,), stack=maps[None], word=word)
 
 
 def blocked(trace: av.Trace, batch: int = 0) -> Bool[np.ndarray, "queries keys"] | None:

@@ -77,9 +77,10 @@ class Sweep:
         moved = {"moved": float(self.moved[place, head])}
         if not self.predicts:
             return moved
-        probability, loss = self.probabilities[place, head], self.losses[place, head]
+        probability = float(self.probabilities[place, head])
+        loss = self.losses[place, head]
         return {
-            "probability": float(probability),
+            "probability": probability,
             "log_ratio": float(np.log(probability) - np.log(self.probability)),
             "loss": float(loss),
             "loss_change": float(loss - self.loss),

@@ -55,6 +55,7 @@ class Capture:
     keys: Axis | None = field(default=None, repr=False)  # None: the keys are the tokens
     roles: tuple[str, ...] = ()  # who says each token, in a chat
     grid: tuple[int, int] | None = None  # (rows, columns) of a picture's patches
+    patch: int = 0  # pixels along a side of one, in image
     image: np.ndarray | None = field(default=None, repr=False)  # (height, width, 3), as seen
     written: Axis | None = None  # the new tokens of generate=; the last of them was not read
     parts: Mapping[str, Capture] = field(default_factory=dict, repr=False)  # the other stacks
@@ -190,6 +191,16 @@ class Capture:
         if allowed is None:
             return np.zeros((len(i), len(j)), dtype=bool)
         return ~allowed[0].numpy()
+
+    def sink_weights(
+        self, layer: int, head: int, rows: slice | None = None
+    ) -> Float32[np.ndarray, " rows"]:
+        """What each row of one head gives to the layer's learned sink: 1 minus its row's sum.
+
+        exp(sink - the row's log-sum-exp), and 0 of a layer without one.
+        """
+        record = self._of_head(layer, head)
+        return record.sink_weights(slice(head, head + 1), _slice(rows))[0].float().numpy()
 
     def overview(self, size: int = 32) -> Float32[np.ndarray, "layers heads down across"]:
         """Every captured layer's maps at a glance, (layers, heads, size, size), NaN for no head.

@@ -42,6 +42,10 @@ class Recording:
         return len(self.tokens)
 
     @property
+    def n_keys(self) -> int:
+        return self.n_tokens
+
+    @property
     def captured(self) -> tuple[Layer, ...]:
         """All its layers: only those with maps are recorded."""
         return self.layers

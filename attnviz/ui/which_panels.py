@@ -58,7 +58,7 @@ def which_heads(maps: Any, job: Job, chosen: Selection, key: str) -> None:
         for row in st.session_state[name].selection.rows:
             selection.choose(key, *places[row])
 
-    word = "Cell" if maps.signed else "Weight"
+    word = "Cell" if maps.signed else "Norm" if _norms(maps) else "Weight"
     column = (
         st.column_config.NumberColumn(word, format="%.4f")
         if maps.signed
@@ -80,13 +80,18 @@ def described(maps: Any, rows: slice, cols: slice) -> str:
     """What is ranked, in a sentence; it quotes the visitor's tokens."""
     keys = getattr(maps, "key_tokens", maps.tokens)
     query, answer = _span(maps.tokens, rows), _span(keys, cols)
-    value = "cell, by size" if maps.signed else "weight"
+    value = "cell, by size" if maps.signed else "norm" if _norms(maps) else "weight"
     if rows.stop - rows.start == 1 and cols.stop - cols.start == 1:
         return f"All heads by their {value}, from query {query} to key {answer}."
     return (
         f"All heads by their mean {value} over a block, from queries {query} to keys {answer}; "
         "masked pairs count as 0."
     )
+
+
+def _norms(maps: Any) -> bool:
+    """Whether these are value-weighted maps, whose cells are norms."""
+    return getattr(maps, "scale", "weight") == "magnitude"
 
 
 def _span(tokens: Any, span: slice) -> str:

@@ -55,6 +55,8 @@ PARTS = [
     "/inspect_model?tab=files",
     "/inspect_model?tab=which&row=8&col=2&metric=entropy&order=down&cut=1",
     "/inspect_model?model=other",
+    "/induction?step=removal",
+    "/interventions?model=minilm-l6",
     "/decoding?n=2",
     "/decoding?n=1&tab=evict",
     "/kv_cache?tab=compare",

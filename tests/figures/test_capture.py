@@ -77,7 +77,12 @@ def test_npz_and_csv_give_the_exact_map_back(recording: recorded.Recording) -> N
 def test_cross_attention_says_who_asks_whom() -> None:
     """The decoder's tokens down, the encoder's across: not the encoder's own map by mistake."""
     capture = av.capture(pair("t5"), source="the cat sat on the mat", target="the dog ran")
-    (panel,) = figures.capture_figure(capture.of("cross"), 1, 2).panels
+    figure = figures.capture_figure(capture.of("cross"), 1, 2)
+    assert figure.grid is not None
+    # Thumbnails are square: each row of three stands twice.
+    small, whole = figure.grid.thumbnails[1, 2], capture.weights(1, 2, group="cross")
+    np.testing.assert_allclose(small, np.repeat(whole, 2, 0), atol=1e-6)
+    (panel,) = figure.panels
     assert (panel.rows.title, panel.cols.title) == (
         "decoder (query): attends from",
         "encoder (key): attends to",
@@ -103,7 +108,10 @@ def test_what_the_model_wrote_is_marked_and_says_what_it_predicted() -> None:
     assert panel.cols.details == made.token_details
     said = [detail.partition(", while predicting ")[2] for detail in panel.rows.details]
     assert said == [""] * 12 + list(made.written.labels)
+    said = "softmax weights, 16 × 16, rows sum to 1"
+    assert panel.subtitle == f"{said}; marked in orange: written by the model"
     (plain,) = figures.capture_figure(av.capture(llama(), TEXT), 1, 2).panels
+    assert plain.subtitle == "softmax weights, 13 × 13, rows sum to 1"
     assert (plain.rows.written, plain.grows_from) == (None, None)
 
 

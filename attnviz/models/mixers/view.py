@@ -49,6 +49,10 @@ class EffectiveMaps:
         )
 
     @property
+    def n_keys(self) -> int:
+        return self.n_tokens
+
+    @property
     def captured(self) -> tuple[Layer, ...]:
         return self.layers
 

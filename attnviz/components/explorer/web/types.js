@@ -33,7 +33,7 @@
  *   What of a map is in sight: how many times larger than the whole, and the first drawn row and
  *   column, which may be cut.
  *
- * @typedef {{layers: number[], heads: number, kvHeads: number | null, word: string, signed: boolean, size: number,
+ * @typedef {{layers: number[], heads: number, kvHeads: number | null, word: string, signed: boolean, down: number, across: number,
  *   thumbnails: Uint8Array, digest: string, first: [number, number] | null,
  *   metrics: {name: string, values: Float32Array}[], stack: Float32Array | null}} Grid
  *
