@@ -18,7 +18,9 @@ DETAIL = "the learned sink, a logit without a value: what this row gives to no k
 
 def has_sinks(capture: Any) -> bool:
     """Whether any of the maps shown has a sink. A sink has no value, and so no norm of one."""
-    return hasattr(capture, "sink_weights") and any(getattr(layer, "sinks", False) for layer in capture.captured)
+    return hasattr(capture, "sink_weights") and any(
+        getattr(layer, "sinks", False) for layer in capture.captured
+    )
 
 
 def with_sinks(capture: Any) -> Any:

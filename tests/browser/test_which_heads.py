@@ -44,7 +44,7 @@ def test_a_cell_and_a_block_rank_all_heads_and_a_row_shows_its_head(
     visit: Visit, captured: Capture
 ) -> None:
     page = visit(f"/inspect_model?tab=which&text={quote(TEXT)}", timeout=120)
-    page.set_viewport_size({"width": 1440, "height": 1400})  # all of the map in sight
+    page.set_viewport_size({"width": 1440, "height": 2100})  # map and list in sight
     explorer = Explorer(page)
     explorer.settled()
     last = captured.n_tokens - 1
@@ -53,6 +53,13 @@ def test_a_cell_and_a_block_rank_all_heads_and_a_row_shows_its_head(
     page.wait_for_url(f"**row={last}**", timeout=10_000)
     page.get_by_text(f"All heads by their weight, from query {last}").wait_for()
     _is_first(page, captured, last, 5)
+    table = page.get_by_test_id("stDataFrame").bounding_box()
+    assert table is not None
+    page.mouse.click(table["x"] + 18, table["y"] + 52)  # the box of the first row
+    best = which_heads(captured, last, 5).iloc[0]
+    page.wait_for_url(f"**layer={best['layer']:g}&head={best['head']:g}**", timeout=15_000)
+    explorer.settled()
+    assert page_head(explorer) == [best["layer"], best["head"]]
     words = page.get_by_role("main").inner_text()
     assert CAUTIONS["head_role"] in words
 
