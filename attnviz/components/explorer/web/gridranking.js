@@ -44,8 +44,8 @@ export class GridRanking {
       const [layer, head] = [Math.floor(at / grid.heads), at % grid.heads];
       const map = element("canvas", "", { "aria-hidden": "true" });
       sized(map, SIDE, SIDE, window.devicePixelRatio || 1);
-      const { size } = grid;
-      context2d(map).drawImage(scene.sheet, head * size, layer * size, size, size, 0, 0, SIDE, SIDE);
+      const { down, across } = grid;
+      context2d(map).drawImage(scene.sheet, head * across, layer * down, across, down, 0, 0, SIDE, SIDE);
       const length = element("span", "length");
       length.style.width = `${(100 * (metric.values[at] - from)) / (hi - from || 1)}%`;
       length.style.background = theme.accents.query;
