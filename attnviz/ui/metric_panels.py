@@ -13,8 +13,7 @@ DEFINITIONS = {
     "span": r"mean over rows of $\exp(-\sum_j p_j \ln p_j)$: how many keys a row reads, counted as "
     "the even row of the same entropy would (Hill 1973, order 1; the perplexity of the row).",
     "distance": r"mean over rows of $\sum_j p_j\,|i - j|$, in tokens (Vig and Belinkov 2019).",
-    "first": "mean weight on key 0; in many heads a sink that nothing is read from (Xiao et al. "
-    "2023).",
+    "first": "mean weight on key 0, which many heads use as an attention sink (Xiao et al. 2023).",
     "previous": r"mean weight on key $i - 1$ (Clark et al. 2019, section 3.1).",
     "self": r"mean weight on key $i$ (Clark et al. 2019, section 3.1).",
     "duplicate": "mean weight on the latest earlier place of the same token, over the tokens that "

@@ -12,7 +12,6 @@ from playwright.sync_api import Page
 from attnviz.metrics.ranking import which_heads
 from attnviz.models import Capture, LoadedModel, capture
 from attnviz.ui.page import CAUTIONS
-from tests.browser.chromium import wait_idle
 from tests.browser.test_explorer import Explorer
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
@@ -26,33 +25,41 @@ def captured(smollm2: LoadedModel) -> Capture:
     return capture(smollm2, TEXT)
 
 
-def _first(page: Page) -> tuple[int, int, float]:
-    """Layer, head and weight of the first row of the list, as the page shows them."""
-    table = page.get_by_test_id("stDataFrame").locator("table[role=grid]")
-    cells = table.locator("tbody tr").first.locator("td")
-    texts = [text for text in cells.all_text_contents() if text]
-    return int(texts[-3]), int(texts[-2]), float(texts[-1])
-
-
 def _is_first(page: Page, captured: Capture, queries: int | slice, keys: int | slice) -> None:
-    wait_idle(page)
+    """Wait for the list whose first row is the head that comes first, with its weight."""
     best = which_heads(captured, queries, keys).iloc[0]
-    layer, head, weight = _first(page)
-    assert (layer, head) == (best["layer"], best["head"])
-    assert weight == pytest.approx(best["weight"], abs=1e-4)
+    wanted = [f"{best['layer']:g}", f"{best['head']:g}", float(best["weight"])]
+    page.wait_for_function(
+        """([layer, head, weight]) => {
+          const row = document.querySelectorAll('[data-testid=stDataFrame] [role=row]')[1];
+          const [one, other, number] = [...(row?.children ?? [])].map((cell) => cell.textContent);
+          return one === layer && other === head && Math.abs(Number(number) - weight) < 1e-6;
+        }""",
+        arg=wanted,
+        timeout=15_000,
+    )
 
 
 def test_a_cell_and_a_block_rank_all_heads_and_a_row_shows_its_head(
     visit: Visit, captured: Capture
 ) -> None:
     page = visit(f"/inspect_model?tab=which&text={quote(TEXT)}", timeout=120)
+    page.set_viewport_size({"width": 1440, "height": 2100})  # map and list in sight
     explorer = Explorer(page)
+    explorer.settled()
     last = captured.n_tokens - 1
     assert captured.token_ids[last] == captured.token_ids[4]
     page.mouse.click(*explorer.cell("weights", last, 5))  # what induction would read
     page.wait_for_url(f"**row={last}**", timeout=10_000)
     page.get_by_text(f"All heads by their weight, from query {last}").wait_for()
     _is_first(page, captured, last, 5)
+    table = page.get_by_test_id("stDataFrame").bounding_box()
+    assert table is not None
+    page.mouse.click(table["x"] + 18, table["y"] + 52)  # the box of the first row
+    best = which_heads(captured, last, 5).iloc[0]
+    page.wait_for_url(f"**layer={best['layer']:g}&head={best['head']:g}**", timeout=15_000)
+    explorer.settled()
+    assert page_head(explorer) == [best["layer"], best["head"]]
     words = page.get_by_role("main").inner_text()
     assert CAUTIONS["head_role"] in words
 
@@ -99,7 +106,7 @@ def test_heads_in_the_order_of_a_metric_and_past_a_threshold(
     explorer = Explorer(page)
     table = captured.metrics().sort_values("induction", ascending=False, kind="stable")
     page.get_by_label("Colour thumbnails by").select_option("Induction score")
-    page.get_by_label("Order", exact=True).select_option("largest first")
+    page.get_by_label("Order of heads").select_option("largest first")
     options = page.locator(".ranking [role=option]")
     assert options.count() == len(table)
     best = [f"Layer {row.layer:g}, head {row.head:g}" for row in table.head(5).itertuples()]
@@ -126,5 +133,5 @@ def test_heads_in_the_order_of_a_metric_and_past_a_threshold(
     assert f"{many} of {len(table)} heads pass" in page.locator(".grid-view .note").inner_text()
     page.wait_for_url("**cut=**", timeout=10_000)
     assert "order=down" in page.url
-    page.get_by_label("Order", exact=True).select_option("in their places")
+    page.get_by_label("Order of heads").select_option("in their places")
     assert page.locator(".ranking").count() == 0

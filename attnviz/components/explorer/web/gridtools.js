@@ -62,7 +62,7 @@ export class GridTools {
     this.values = new Float32Array();
     /** @type {Order} */
     this.was = "";
-    this.order = element("select", "", {}, ORDERS.map(([word, title]) => element("option", "", { value: word }, [title])));
+    this.order = element("select", "", { "aria-label": "Order of heads" }, ORDERS.map(([word, title]) => element("option", "", { value: word }, [title])));
     this.order.onchange = () => change({ order: /** @type {Order} */ (this.order.value), cut: null });
     this.cut = slider("At least", PLACES, (place, settled) => change({ cut: cutAt(this.values, this.was, place) }, settled));
     this.root = element("div", "grid-tools", {}, [element("label", "metric", {}, ["Order ", this.order]), this.cut.root]);
