@@ -31,6 +31,8 @@ bench:
 	$(PYTHON_IN) -m tests.benchmarks.control_latency
 	$(PYTHON_IN) -m tests.benchmarks.explorer_speed
 	$(PYTHON_IN) -m tests.benchmarks.kernel_cost
+	$(PYTHON_IN) -m tests.benchmarks.ranking_cost
+	$(PYTHON_IN) -m tests.benchmarks.sweep_cost
 
 screenshots:
 	scripts/setup_dev.sh

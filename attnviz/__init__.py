@@ -34,12 +34,13 @@ _HOMES = {
     "run": "attnviz.variants",
     "load_model": "attnviz.models",
     "from_transformers": "attnviz.models",
+    "from_attentions": "attnviz.models",
     "capture": "attnviz.models",
     "Capture": "attnviz.models",
 }
 _MODULES = (
-    *("decoding", "figures", "hybrid", "kv_cache", "masks", "metrics", "models", "pictures"),
-    "variants",
+    *("comparing", "decoding", "figures", "hybrid", "kv_cache", "masks", "metrics", "models"),
+    *("pictures", "variants"),
 )
 
 __all__ = [*_HOMES, *_MODULES]
@@ -59,6 +60,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from attnviz import (
+        comparing,
         decoding,
         figures,
         hybrid,
@@ -72,6 +74,6 @@ if TYPE_CHECKING:
     from attnviz.errors import AttnvizError
     from attnviz.images import image_inputs
     from attnviz.inputs import Inputs, random_inputs, text_inputs
-    from attnviz.models import Capture, capture, from_transformers, load_model
+    from attnviz.models import Capture, capture, from_attentions, from_transformers, load_model
     from attnviz.trace import Step, Trace
     from attnviz.variants import run

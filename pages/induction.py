@@ -9,6 +9,7 @@ from attnviz.figures.capture import capture_figure
 from attnviz.interventions.jobs import CircuitJob
 from attnviz.ui import controls, page, selection, work
 
+SEEDS = range(1000)
 STEPS = {
     "text": "1. Say it twice",
     "finder": "2. Who finds it?",
@@ -33,12 +34,8 @@ page.head(
     "heads; removing them shows that the model depends on exactly these.",
 )
 
-left, right = st.columns([3, 1])
-with left:
-    step = controls.segment("Step", list(STEPS), key="step", show=STEPS.__getitem__, named=False)
-with right:
-    seed = controls.number("Which random text", 0, 999, key="seed", default=0)
-
+step = controls.segment("Step", list(STEPS), key="step", show=STEPS.__getitem__, named=False)
+seed = controls.kept(SEEDS, key="seed", default=0)
 try:
     circuit = work.result_of(CircuitJob(seed=seed), st.empty())
 except AttnvizError as problem:
@@ -65,6 +62,7 @@ if step == "text":
         "Line: how surprised the model is by each character; from where the text repeats, hardly.",
     )
     st.text(figures.read_twice(circuit))
+    controls.number("Another random text", SEEDS[0], SEEDS[-1], key="seed", default=0)
 if step == "removal":
     page.chart(
         figures.rises_chart(circuit, dark=dark),

@@ -7,7 +7,18 @@ from attnviz.errors import AttnvizError
 from attnviz.figures import capture as figures
 from attnviz.jobs import CaptureJob
 from attnviz.models import catalog
-from attnviz.ui import controls, granularity_panels, inspect_panels, maps, page, selection, work
+from attnviz.ui import (
+    controls,
+    granularity_panels,
+    inspect_panels,
+    maps,
+    page,
+    seen_panels,
+    selection,
+    structure_panels,
+    which_panels,
+    work,
+)
 from attnviz.ui.folded import Folded
 
 OTHER = "other"
@@ -16,7 +27,7 @@ SENTENCE = "The keys to the cabinet are on the table, because the cat sat on the
 page.head(
     "Which words does each head of this model read?",
     "Every square is one head's map, the large one can be read cell by cell. Rows ask, columns "
-    "answer; each row shares out one unit of attention.",
+    "answer.",
 )
 
 left, right = st.columns([1, 2])
@@ -48,13 +59,15 @@ job = CaptureJob(name, text, *placed, **more)
 try:
     capture = work.result_of(job, st.empty())
     own = maps.shown(capture)
+    with left:
+        drawn, own = structure_panels.weighed(job, own)
     shown = granularity_panels.read_in(units, job, own, st.empty())
 except AttnvizError as problem:
     page.error(problem)
     st.stop()
 
-if own.signed:
-    st.text(own.note)
+if note := getattr(own, "note", ""):
+    st.text(note)
 granularity_panels.told(units, shown)
 default = figures.default_head(own)
 chosen = selection.current(
@@ -64,25 +77,40 @@ chosen = selection.current(
     default=default,
     panel="weights",
 )
-figure = maps.figure_of("inspect", job, shown, chosen)
+figure = maps.figure_of("inspect", drawn, shown, chosen)
 # Predictions are of no head: with them alone below, heads are the browser's own business.
-quiet = controls.section_now("next") == "next"
+quiet = controls.section_now("next") == "next" and capture.image is None
 group = None if shown.signed else shown.group
 regroup = None if shown is own else shown.over(None).over
-source = maps.source_of(job, signed=shown.signed, group=group, regroup=regroup)
+source = maps.source_of(drawn, signed=shown.signed, group=group, regroup=regroup)
 chosen = explorer(figure, key="inspect", selection=chosen, source=source, quiet=quiet)
 selection.keep(chosen, default=default)
+if capture.image is not None:
+    seen_panels.over_picture(own, chosen, "inspect")
 st.text(f"{capture.check.sentence} Computed in {capture.dtype} on {capture.device}.")
 for note in capture.notes:
     st.text(note)
 page.caution("not_explanation", "head_role")
 
-tabs = {"next": "What comes next", "heads": "All heads as a table", "files": "Numbers out"}
-section = controls.section(tabs | ({"state": "Gates and state"} if shown.signed else {}))
+tabs = {
+    "next": "What comes next",
+    "heads": "All heads as a table",
+    "files": "Numbers out",
+}
+tabs |= {"state": "Gates and state"} if shown.signed else {}
+if shown is own:  # these read the run's own tokens
+    tabs |= {"which": which_panels.TITLE} | ({} if shown.signed else structure_panels.TABS)
+section = controls.section(tabs)
 if section == "next":
     inspect_panels.predictions(capture)
+if section == "which":
+    which_panels.which_heads(shown, drawn, chosen, "inspect")
 if section == "heads":
     inspect_panels.heads(shown, "inspect")
+if section == "alike":
+    structure_panels.alike(job, capture, shown, chosen)
+if section == "chains":
+    structure_panels.chained(job, capture, shown)
 if section == "state":
     inspect_panels.state(own, chosen.layer)
 if section == "files":

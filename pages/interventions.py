@@ -66,9 +66,11 @@ except AttnvizError as problem:
     st.stop()
 
 ways = figures.measures(swept)
-measure = controls.segment(
-    "Colour", ways, key="by_what", show=figures.MEASURES.__getitem__, named=False
-)
+measure = ways[0]
+if len(ways) > 1:
+    measure = controls.segment(
+        "Colour", ways, key="by_what", show=figures.MEASURES.__getitem__, named=False
+    )
 dark = st.context.theme.type == "dark"
 grid, bars = st.columns([3, 2])
 with grid:

@@ -10,7 +10,7 @@ import pytest
 
 from attnviz import jobs
 from attnviz.errors import AttnvizError, Cancelled
-from attnviz.jobs import Board, CaptureJob
+from attnviz.jobs import Board, CaptureJob, CompareJob
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,24 @@ def test_results_are_dropped_oldest_first_when_the_budget_is_full() -> None:
         job = Counting(gate, counts[name], Sized(sizes[name]), name)
         assert board.submit(job).future.result(5) == Sized(sizes[name])
     assert {name: len(runs) for name, runs in counts.items()} == {"a": 2, "b": 1, "huge": 2}
+
+
+def test_what_is_kept_is_had_without_a_run() -> None:
+    gate, runs = threading.Event(), []
+    board, job = Board(budget_bytes=100), Counting(gate, runs)
+    assert board.kept(job) is None
+    gate.set()
+    assert board.submit(job).future.result(timeout=5) == "done"
+    assert board.kept(job) == "done"
+    assert len(runs) == 1
+
+
+def test_a_comparison_runs_the_captures_that_are_not_kept() -> None:
+    sides = [CaptureJob("induction-2l", text) for text in ("abcabc", "abxabc")]
+    found = CompareJob(*sides).run(lambda *told: None)
+    assert len(found.table) == 8
+    assert found.table["distance"].max() > 0
+    assert found.nbytes >= found.thumbnails.nbytes
 
 
 def test_a_job_can_be_sent_elsewhere() -> None:

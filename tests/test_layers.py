@@ -20,7 +20,7 @@ ROWS = (
     ("jobs",),
     ("figures",),
     ("corpus",),
-    ("cost", "decoding", "hybrid", "interventions", "recall"),
+    ("comparing", "cost", "decoding", "hybrid", "interventions", "recall"),
     (
         "variants",
         "models",

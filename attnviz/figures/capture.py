@@ -9,9 +9,11 @@ import numpy as np
 from jaxtyping import Float32
 
 from attnviz.errors import AttnvizError
-from attnviz.figures.capture_axes import cols_of, grows_from, rows_of
+from attnviz.figures.capture_axes import MARKED, cols_of, grows_from, rows_of
+from attnviz.figures.capture_words import CROSS, NORMS, SIGNED, SOFTMAX, titles
 from attnviz.figures.figure import Figure, Grid, Panel, squares
 from attnviz.figures.parts import Part, Request
+from attnviz.figures.sinks import has_sinks, with_sinks
 
 STACK_BYTES = 2_000_000
 """Below this, all maps travel at once and switching heads needs no server."""
@@ -22,43 +24,6 @@ LONGEST_SIDE = 768
 OVERVIEW_SIDE = 512
 """Cells a side, at most, of an overview and of any one part that is asked for: a mebibyte."""
 
-METRICS = {
-    "entropy": "Entropy (nats)",
-    "distance": "Mean distance (tokens)",
-    "first": "Mass on the first token",
-    "previous": "Mass on the previous token",
-    "self": "Mass on the token itself",
-}
-HIDDEN = {"hidden": "Mass on hidden special tokens"}
-STATE = {
-    "decay": "Kept of the state, a token",
-    "strength": "Write strength",
-    "state": "Norm of the state",
-}
-"""What the metric columns of a capture are called on screen, hidden special tokens, and those of
-its effective maps."""
-
-SOFTMAX = {
-    "rows": "query: attends from",
-    "cols": "key: attends to",
-    "alt": "Attention",
-    "what": "softmax weights",
-    "file": "attention",
-}
-SIGNED = {
-    "rows": "token that reads the state",
-    "cols": "token that wrote to it",
-    "alt": "Effective maps",
-    "what": "exact effective map, signed",
-    "file": "effective",
-}
-CROSS = SOFTMAX | {
-    "rows": "decoder (query): attends from",
-    "cols": "encoder (key): attends to",
-    "alt": "Cross-attention",
-}
-"""What the parts of a figure are called."""
-
 
 @runtime_checkable
 class Maps(Protocol):
@@ -68,6 +33,10 @@ class Maps(Protocol):
     def model_name(self) -> str: ...
     @property
     def text(self) -> str: ...
+    @property
+    def n_tokens(self) -> int: ...
+    @property
+    def n_keys(self) -> int: ...
     @property
     def tokens(self) -> Sequence[str]: ...
     @property
@@ -95,14 +64,6 @@ class Maps(Protocol):
     def tops(self, layer: int, head: int) -> np.ndarray: ...
     def overview(self, size: int = 32) -> np.ndarray: ...
     def metrics(self) -> Any: ...
-
-
-def titles(capture: Maps) -> dict[str, str]:
-    """What the metrics are called on screen, in words where the maps are of words."""
-    named = METRICS | HIDDEN | STATE
-    if getattr(capture, "unit", "token") == "token":
-        return named
-    return {column: title.replace("token", "word") for column, title in named.items()}
 
 
 def layers(capture: Maps) -> tuple[int, ...]:
@@ -141,7 +102,9 @@ def block_of(n_tokens: int) -> int:
 
 def _alike(capture: Maps) -> bool:
     """Whether all layers have the same heads and mask, so that one hatch serves them all."""
-    kinds = {(layer.n_heads, layer.n_kv_heads, layer.window) for layer in capture.captured}
+    kinds = {
+        (layer.n_heads, layer.n_kv_heads, layer.window, layer.sinks) for layer in capture.captured
+    }
     return len(kinds) == 1
 
 
@@ -149,8 +112,8 @@ def _metric_grids(capture: Maps) -> dict[str, Float32[np.ndarray, "layers heads"
     frame = capture.metrics()
     grids = {}
     for column, title in titles(capture).items():
-        if column not in frame:
-            continue
+        if column not in frame or frame[column].isna().all():
+            continue  # a text that repeats nothing has no induction score
         table = frame.pivot(index="layer", columns="head", values=column)
         grids[title] = table.to_numpy(np.float32)
     return grids
@@ -158,7 +121,7 @@ def _metric_grids(capture: Maps) -> dict[str, Float32[np.ndarray, "layers heads"
 
 def whole(capture: Maps, layer: int, head: int) -> Part:
     """One head's map as it is first sent: exact, or of a long text an overview."""
-    block = block_of(len(capture.tokens))
+    block = block_of(max(capture.n_tokens, capture.n_keys))
     if block == 1:
         return Part(capture.weights(layer, head), capture.blocked(layer))
     values, blocked = capture.largest(layer, head, block)
@@ -172,6 +135,7 @@ def part(capture: Maps, request: Request) -> Part:
     and for more than OVERVIEW_SIDE**2 cells.
     """
     known = next((one for one in capture.captured if one.index == request.layer), None)
+    capture = with_sinks(capture)
     if known is None or not 0 <= request.head < known.n_heads:
         raise AttnvizError(
             f"Layer {request.layer}, head {request.head} has no map; expected layers "
@@ -179,7 +143,9 @@ def part(capture: Maps, request: Request) -> Part:
         )
     if request.rows is None or request.cols is None:
         return whole(capture, request.layer, request.head)
-    request.check(len(capture.tokens), coarsest=block_of(len(capture.tokens)), most=OVERVIEW_SIDE)
+    n_rows, n_cols = capture.n_tokens, capture.n_keys
+    coarsest = block_of(max(n_rows, n_cols))
+    request.check(n_rows, n_cols, coarsest=coarsest, most=OVERVIEW_SIDE)
     rows, cols = slice(*request.rows), slice(*request.cols)
     if request.block == 1:
         values = capture.weights(request.layer, request.head, rows=rows, cols=cols)
@@ -199,17 +165,28 @@ def expression(capture: Maps) -> str:
 
 
 def capture_code(
-    model: str, text: str, *, of: str = "capture", chat: bool = False, write: int = 0
+    model: str,
+    text: str,
+    *,
+    of: str = "capture",
+    norms: str | None = None,
+    chat: bool = False,
+    write: int = 0,
 ) -> str:
     """Python that prints the map of the true `layer` and the `head`, of this model on this text.
 
-    of: what the map is of, where not of the capture itself. chat: the text is a user's message.
-    write: tokens that the model writes on.
+    of: what the map is of, where not of the capture itself. norms: the group of maps whose
+    value-weighted map it is instead. chat: the text is a user's message. write: tokens that the
+    model writes on.
     """
+    imports = ""
+    if norms is not None:
+        of = f"value_weighted(model, capture, {norms!r})"
+        imports = "from attnviz.interventions import value_weighted\n"
     given = f'messages=[{{"role": "user", "content": {text!r}}}]' if chat else repr(text)
     more = f", generate={write}" if write else ""
     return (
-        f"import attnviz as av\n\n"
+        f"import attnviz as av\n{imports}\n"
         f"model = av.load_model({model!r})\n"
         f"capture = av.capture(model, {given}{more})\n"
         f"print({of}.weights(layer, head))\n"
@@ -224,7 +201,11 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
     indices, heads = layers(capture), n_heads(capture)
     across = getattr(capture, "group", "self") == "cross"
     words = SIGNED if capture.signed else CROSS if across else SOFTMAX
+    norms = getattr(capture, "scale", "weight") == "magnitude"
+    words = words | NORMS if norms else words
     rows, cols = rows_of(capture, words["rows"]), cols_of(capture, words["cols"])
+    what = words["what"] + (" with the sink's" if has_sinks(capture) else "")
+    capture = with_sinks(capture)
     n_tokens, n_keys = len(rows.labels), len(cols.labels)
     unit = getattr(capture, "unit", "token")
     by = "" if unit == "token" else f" by {unit}s"
@@ -234,6 +215,9 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
         stack = np.stack([np.stack([capture.weights(i, h) for h in range(heads)]) for i in indices])
     shown = whole(capture, layer, head)
     before = grows_from(capture)
+    whole_rows = not getattr(capture, "hides", False) or getattr(capture, "renormalised", False)
+    sums = words["sums"] if whole_rows else ""
+    said = f"{what}{by}, {n_tokens:,} × {n_keys:,}{sums}"
 
     return Figure(
         title=capture.model_name,
@@ -248,12 +232,13 @@ def capture_figure(capture: Maps, layer: int, head: int) -> Figure:
                 values=shown.values,
                 rows=rows,
                 cols=cols,
-                scale="signed" if capture.signed else "weight",
+                scale="signed" if capture.signed else "magnitude" if norms else "weight",
+                value_name="norm" if norms else "",
                 blocked=shown.blocked if shown.blocked.any() else None,
-                subtitle=f"{words['what']}{by}, {n_tokens:,} × {n_keys:,}",
+                subtitle=said + ("" if rows.written is None else MARKED),
                 block=shown.block,
                 tops=shown.tops,
-                grows_from=before if before < n_tokens and shown.block == 1 else None,
+                grows_from=before if before < n_tokens == n_keys and shown.block == 1 else None,
             ),
         ),
         grid=Grid(

@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from attnviz.figures.figure import Axis
+from attnviz.figures.sinks import DETAIL, LABEL, has_sinks
 
-MARKED = "; marked: written by the model"
+MARKED = "; marked in orange: written by the model"
+"""What a subtitle adds where an axis has a written part."""
 
 
 def rows_of(capture: Any, title: str) -> Axis:
@@ -18,16 +20,27 @@ def rows_of(capture: Any, title: str) -> Axis:
     if written is not None:
         for place, label in enumerate(written.labels, grows_from(capture) - 1):
             details[place] += f", while predicting {label}"
-    title += "" if axis.written is None else MARKED
     return replace(axis, name="query", title=title, details=tuple(details))
 
 
 def cols_of(capture: Any, title: str) -> Axis:
-    """The keys: the same tokens, or in cross-attention what stands on the other side."""
+    """The keys: the same tokens, or in cross-attention what stands on the other side.
+
+    Where a layer has a learned sink, that stands after them.
+    """
     keys = getattr(capture, "keys", None)
-    if keys is None:
-        return replace(_tokens(capture), name="key", title=title)
-    return Axis("key", title, keys.labels, keys.details, special=keys.special)
+    axis = (
+        _tokens(capture) if keys is None else Axis("", "", keys.labels, keys.details, keys.special)
+    )
+    if has_sinks(capture):
+        details, special = axis.details or (), axis.special or ()
+        axis = replace(
+            axis,
+            labels=(*axis.labels, LABEL),
+            details=(*details, DETAIL),
+            special=(*special, True),
+        )
+    return replace(axis, name="key", title=title)
 
 
 def grows_from(capture: Any) -> int:

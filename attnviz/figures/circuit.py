@@ -40,7 +40,7 @@ def loss_chart(circuit: Circuit, runs: tuple[str, ...], *, dark: bool = False) -
         scale={"domain": [0, len(labels)], "nice": False},
     )
     chart = {
-        "height": 330,
+        "height": 330 if len(runs) == 1 else 420,  # three lines of legend take their part
         "padding": PADDING,
         "layer": [
             {
@@ -61,7 +61,9 @@ def loss_chart(circuit: Circuit, runs: tuple[str, ...], *, dark: bool = False) -
                     "color": name(
                         "run",
                         scale={"domain": list(RUNS.values()), "range": colours},
-                        legend={"orient": "top", "labelLimit": 0} if len(runs) > 1 else None,
+                        legend={"orient": "top", "direction": "vertical", "labelLimit": 0}
+                        if len(runs) > 1
+                        else None,
                     ),
                     "tooltip": [
                         tip("run", "run"),

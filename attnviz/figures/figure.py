@@ -26,6 +26,9 @@ Show = Literal["matrix", "lines", "text", "compare"]
 ColourScale = Literal["absolute", "row", "log"]
 Reading = Literal["from", "to"]
 Lay = Literal["columns", "rows"]
+Order = Literal[
+    "", "down", "up"
+]  # of heads by a metric: in their places, largest or smallest first
 Hidden = Literal["first", "special"]  # the first key; special tokens
 
 MOST_OTHERS = 5
@@ -129,7 +132,7 @@ class Grid:
     it the first panel is one map: that of `first`, where the explorer may ask for the others.
     """
 
-    thumbnails: Float32[np.ndarray, "layers heads down across"]  # pooled, for the eye only
+    thumbnails: Float32[np.ndarray, "layers heads size size"]  # pooled, for the eye only
     layers: tuple[int, ...]  # the true index of each row
     metrics: Mapping[str, Float32[np.ndarray, "layers heads"]] = field(default_factory=dict)
     stack: Float32[np.ndarray, "layers heads rows cols"] | None = None
@@ -161,6 +164,15 @@ class Grid:
             )
 
 
+def squares(
+    maps: Float32[np.ndarray, "*some queries keys"],
+) -> Float32[np.ndarray, "*some side side"]:
+    """Thumbnails are square: of cross-attention's maps, the shorter side's cells are repeated."""
+    side = np.arange(max(maps.shape[-2:]))
+    rows, cols = (side * n // len(side) for n in maps.shape[-2:])
+    return maps[..., rows[:, None], cols]
+
+
 @dataclass(frozen=True)
 class Look:
     """How the reader has the figure drawn; the defaults are how it is drawn for a newcomer."""
@@ -170,6 +182,8 @@ class Look:
     least: float = 0.0  # weights below are drawn as nothing; on [0, 1]
     palette: str = ""  # a name of palette.SEQUENTIAL; "" is its first
     metric: str = ""  # the name of the grid's metric that colours the thumbnails; "": the maps
+    order: Order = ""
+    cut: float | None = None  # of that metric: heads with less are faded, or with more where "up"
     others: tuple[str, ...] = ()  # maps beside the open one: "layer.head", or the id of a panel
     row: bool = False  # the chosen query's keys as ranked bars
     table: bool = False  # the numbers in sight, as a table
@@ -192,6 +206,7 @@ class Selection:
     panel: str | None = None
     row: int | None = None
     col: int | None = None
+    to: tuple[int, int] | None = None  # last row and column of a block that begins there
     look: Look = Look()
 
 
@@ -211,6 +226,8 @@ class Figure:
     walk: tuple[str, ...] = ()
     """Ids of panels to be played one after another, each beside what it was made from. Of a panel
     that grows there is none to name: it plays a token at a time."""
+    blocks: bool = False
+    """Whether a reader may choose a block of cells too: the page does something with it."""
 
     def __post_init__(self) -> None:
         ids = [panel.id for panel in self.panels]
@@ -239,12 +256,3 @@ class Figure:
         if first is None or first.grows_from is None:
             return 0
         return len(first.rows.labels) - first.grows_from + 1
-
-
-def squares(
-    maps: Float32[np.ndarray, "*heads rows cols"],
-) -> Float32[np.ndarray, "*heads side side"]:
-    """Thumbnails are square: of cross-attention's maps, the shorter side's cells are repeated."""
-    side = np.arange(max(maps.shape[-2:]))
-    rows, cols = (side * n // len(side) for n in maps.shape[-2:])
-    return maps[..., rows[:, None], cols]

@@ -21,6 +21,7 @@ MEASURES = {
     "moved": "how far the outputs move, relative to their length",
 }
 SHOWN = 12
+HEIGHT = 40 * SHOWN
 
 
 def measures(sweep: Sweep) -> list[str]:
@@ -43,7 +44,7 @@ def grid_chart(sweep: Sweep, measure: str, *, dark: bool = False) -> Spec:
         colours = [_hex(row) for row in palette.sequential(dark)[:: 255 // 10]]
     place = {"labelAngle": 0, "tickSize": 0, "domain": False}
     chart = {
-        "height": max(340, 17 * len(sweep.layers) + 90),
+        "height": max(HEIGHT, 17 * len(sweep.layers) + 90),
         "data": {"name": "heads"},
         "mark": {"type": "rect", "stroke": palette.ACCENTS["plain"][dark], "strokeWidth": 0.4},
         "encoding": {
@@ -67,7 +68,7 @@ def grid_chart(sweep: Sweep, measure: str, *, dark: bool = False) -> Spec:
                 *_numbers(sweep),
             ],
         },
-        "datasets": {"heads": _rows(table.sort_values(["layer", "head"]), sweep)},
+        "datasets": {"heads": _rows(table.sort_values(["group", "layer", "head"]), sweep)},
     }
     return legible(chart, dark=dark)
 
@@ -80,7 +81,7 @@ def needed_chart(sweep: Sweep, measure: str, *, dark: bool = False) -> Spec:
         for row in _rows(table, sweep)
     ]
     chart = {
-        "height": 40 * SHOWN,
+        "height": HEIGHT,
         "padding": {"left": 5, "right": 18, "top": 5, "bottom": 5},  # the last number's own half
         "data": {"name": "bars"},
         "mark": {"type": "bar", "color": palette.ACCENTS["query"][dark]},
@@ -167,7 +168,7 @@ def next_chart(table: pd.DataFrame, *, dark: bool = False) -> Spec:
 def sweep_sentence(sweep: Sweep) -> str:
     """What the sweep found, in plain words; holds a token, so it is shown as plain text."""
     rows = _rows(sweep.table(), sweep)
-    most, least = (f"layer {row['where']}, head {row['head']}" for row in (rows[0], rows[-1]))
+    most, least = (_head(row) for row in (rows[0], rows[-1]))
     if not sweep.predicts:
         return (
             f"Without {most} the output states move by {rows[0]['moved']:.1%} of their length, the "
@@ -206,6 +207,11 @@ def head_words(row: Any) -> str:
     """A sweep's head as it is written in the page's controls: 17.3, or cross:0.2."""
     group = "" if row["group"] == "self" else f"{row['group']}:"
     return f"{group}{row['layer']:.0f}.{row['head']:.0f}"
+
+
+def _head(row: dict[str, Any]) -> str:
+    group = "" if row["group"] == "self" else f"{row['group']} "
+    return f"{group}layer {row['layer']}, head {row['head']}"
 
 
 def _numbers(sweep: Sweep) -> list[Spec]:

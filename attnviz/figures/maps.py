@@ -50,7 +50,7 @@ def map_word(trace: av.Trace) -> str:
 
 
 def _grid(maps: Float32[np.ndarray, "heads queries keys"], word: str) -> Grid:
-    return Grid(squares(maps[None]), (0,), stack=maps[None], word=word)
+    return Grid(squares(maps)[None], (0,), stack=maps[None], word=word)
 
 
 def blocked(trace: av.Trace, batch: int = 0) -> Bool[np.ndarray, "queries keys"] | None:

@@ -12,7 +12,7 @@ import attnviz as av
 from attnviz.figures import palette
 from attnviz.figures.axes import key_axis, numbered_axis, query_axis
 from attnviz.figures.figure import Figure, Panel
-from attnviz.figures.vega import Spec, name, number
+from attnviz.figures.vega import Spec, name, number, tip
 
 
 def mask_figure(unmasked: av.Trace, masked: av.Trace, code: str = "") -> Figure:
@@ -128,7 +128,7 @@ def keys_seen_chart(masked: av.Trace) -> Spec:
                 axis={"tickMinStep": 1},
                 scale={"domain": [0, n_keys]},
             ),
-            "tooltip": [number("keys", "keys")],
+            "tooltip": [tip("query", "query"), tip("keys", "keys", "d")],
         },
         "datasets": {
             "queries": [

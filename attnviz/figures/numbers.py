@@ -12,6 +12,7 @@ import numpy as np
 from attnviz.figures.capture import OVERVIEW_SIDE
 from attnviz.figures.figure import Panel
 from attnviz.figures.parts import Request, Source
+from attnviz.figures.sinks import LABEL, has_sinks, with_sinks
 
 
 def to_npz(capture: Any, layer: int, head: int) -> bytes:
@@ -19,8 +20,10 @@ def to_npz(capture: Any, layer: int, head: int) -> bytes:
 
     Arrays: weights (T_q, T_k) float32, blocked (T_q, T_k) bool, tokens (T_q,) as shown, token_ids
     (T_q,), key_tokens (T_k,): the tokens again, or in cross-attention the source's; layer, head,
-    group of maps, model and text.
+    group of maps, model and text; where the maps have learned sinks also sink (T_q,), what each
+    row gives to it.
     """
+    sink = {"sink": capture.sink_weights(layer, head)} if has_sinks(capture) else {}
     buffer = io.BytesIO()
     np.savez_compressed(
         buffer,
@@ -34,6 +37,7 @@ def to_npz(capture: Any, layer: int, head: int) -> bytes:
         group=np.str_(getattr(capture, "group", "self")),
         model=np.str_(capture.model_name),
         text=np.str_(capture.text),
+        **sink,
     )
     return buffer.getvalue()
 
@@ -41,13 +45,14 @@ def to_npz(capture: Any, layer: int, head: int) -> bytes:
 def to_csv(capture: Any, layer: int, head: int) -> str:
     """One head's map as a table: a row a query, a column a key, each named by position and token.
 
-    Weights are written so that float32 reads them back exactly.
+    Weights are written so that float32 reads them back exactly. A learned sink is the last column.
     """
-    weights = capture.weights(layer, head)
+    weights = with_sinks(capture).weights(layer, head)
     queries, keys = (
         [f"{place}: {token}" for place, token in enumerate(tokens)]
         for tokens in (capture.tokens, _key_tokens(capture))
     )
+    keys += [LABEL] * has_sinks(capture)
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
     writer.writerow(["query \\ key", *keys])

@@ -25,14 +25,15 @@ class Request:
     cols: Span | None = None
     block: int = 1
 
-    def check(self, n_tokens: int, *, coarsest: int, most: int) -> None:
-        """Raise AttnvizError unless both spans lie in n_tokens positions, and the answer has at
-        most most x most cells, with fewer than coarsest cells a side in each."""
-        spans = [span for span in (self.rows, self.cols) if span is not None]
-        if any(not 0 <= start < stop <= n_tokens for start, stop in spans):
+    def check(self, n_rows: int, n_cols: int, *, coarsest: int, most: int) -> None:
+        """Raise AttnvizError unless both spans lie in a map of n_rows x n_cols, and the answer has
+        at most most x most cells, with fewer than coarsest cells a side in each."""
+        given = ((self.rows, n_rows), (self.cols, n_cols))
+        spans = [span for span, _ in given if span is not None]
+        if any(span is not None and not 0 <= span[0] < span[1] <= n for span, n in given):
             raise AttnvizError(
                 f"Rows {self.rows} and columns {self.cols} were asked for; expected spans of "
-                f"positions 0 to {n_tokens - 1}."
+                f"rows 0 to {n_rows - 1} and columns 0 to {n_cols - 1}."
             )
         if self.block != 1 and not 1 < self.block < coarsest:
             raise AttnvizError(

@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 import torch
 from jaxtyping import Bool, Float
-from PIL import Image
 
 import attnviz as av
-from attnviz.figures import palette
 from attnviz.figures.maps import blocked, map_word
+from attnviz.figures.picture_charts import patches_chart, weights_chart
 from attnviz.figures.picture_layers import (
-    LINE,
     View,
     at,
     outlined,
@@ -19,11 +17,9 @@ from attnviz.figures.picture_layers import (
     picture_data,
     picture_layer,
     ruled,
-    sides,
     sides_drawn,
-    square,
 )
-from attnviz.figures.vega import Spec, number, tip
+from attnviz.figures.vega import Spec
 from attnviz.variants.shifted_window import windows_of
 
 
@@ -31,67 +27,21 @@ def weights_over_picture(
     trace: av.Trace, view: View, *, head: int, query: int, dark: bool = False
 ) -> Spec:
     """The picture in grey under a square for each patch, coloured by its weight for the query."""
-    weights = trace.weights[0, head, query].detach().double()
-    hidden = _hidden(trace, head, query)
-    names = trace.key_tokens
-    squares = [
-        square(view, patch) | {"weight": float(weight), "patch": names[patch]}
-        for patch, weight in enumerate(weights)
-        if not hidden[patch]
-    ]
-    hatch = [square(view, patch) for patch in np.flatnonzero(hidden).tolist()]
-    most = float(weights.abs().max()) or 1.0
-    signed = trace.weights_kind == "effective"
-    table = palette.diverging(dark) if signed else palette.sequential(dark)
-    colours = [f"#{bytes(colour.tolist()).hex()}" for colour in table[:: len(table) // 16]]
-    said = "signed weight" if signed else "weight"
-    scale = {"range": colours, "interpolate": "rgb", "nice": False}
-    colour = number("weight", said, scale=scale, legend={"orient": "bottom"})
-    grey = np.asarray(Image.fromarray(view.cut).convert("L").convert("RGB"))
-    layers = [
-        *picture_layer(),
-        {
-            "data": {"name": "squares"},
-            "mark": {"type": "rect", "opacity": 0.8},
-            "encoding": sides()
-            | {
-                "color": colour,
-                "tooltip": [tip("patch", "Patch"), tip("weight", said.capitalize(), ".4f")],
-            },
-        },
-        {  # unseen: the ends of the scale are data, so that another query leaves the chart standing
-            "data": {"name": "ends"},
-            "mark": {"type": "rect", "opacity": 0},
-            "encoding": sides() | {"color": colour},
-        },
-        {
-            "data": {"name": "hatch"},
-            "mark": {"type": "rule", "stroke": LINE, "opacity": 0.8},
-            "encoding": sides(),
-        },
-        *outlined(),
-    ]
-    data = {
-        "picture": picture_data(grey, view.grid),
-        "squares": squares,
-        "hatch": hatch,
-        "ends": [at(0, 0) | {"weight": end} for end in (-most if signed else 0.0, most)],
-        "asking": _asking(trace, view, query),
-    }
-    return picture_chart("Where it looks", layers, data, view.grid, dark)
+    return weights_chart(
+        view,
+        trace.weights[0, head, query].detach().double().cpu().numpy(),
+        _hidden(trace, head, query),
+        trace.key_tokens,
+        asking=_asking(trace, query),
+        signed=trace.weights_kind == "effective",
+        dark=dark,
+    )
 
 
 def patches_of_picture(trace: av.Trace, view: View, *, query: int, dark: bool = False) -> Spec:
     """The picture with its patches, thicker lines round Swin's windows, and the query's patch."""
     near = _windows(trace, view.grid)
-    data = {
-        "picture": picture_data(view.cut, view.grid),
-        "thin": sides_drawn(np.ones((2, *view.grid), bool), view.grid),
-        "thick": [] if near is None else sides_drawn(~near, view.grid),
-        "asking": _asking(trace, view, query),
-    }
-    layers = [*picture_layer(), ruled("thin", 0.5), ruled("thick", 3), *outlined()]
-    return picture_chart("The picture in patches", layers, data, view.grid, dark)
+    return patches_chart(view, near, asking=_asking(trace, query), dark=dark)
 
 
 def rolled_picture(trace: av.Trace, view: View, *, query: int, dark: bool = False) -> Spec | None:
@@ -124,7 +74,7 @@ def rolled_picture(trace: av.Trace, view: View, *, query: int, dark: bool = Fals
     place = ((row - shift[0]) % padded[0], (column - shift[1]) % padded[1])
     layers = [*picture_layer(), ruled("thick", 3), ruled("cyclic", 2, dash=[6, 4]), *outlined()]
     data = {
-        "picture": picture_data(moved, padded),
+        "picture": picture_data(moved, patch),
         "thick": sides_drawn(thick, padded),
         "cyclic": sides_drawn(cyclic, padded),
         "asking": [at(*place)],
@@ -151,11 +101,9 @@ def _windows(trace: av.Trace, grid: tuple[int, int]) -> Bool[np.ndarray, "2 rows
     return near
 
 
-def _asking(trace: av.Trace, view: View, query: int) -> list[dict[str, float]]:
+def _asking(trace: av.Trace, query: int) -> int | None:
     """The query's own patch; object queries have none."""
-    if av.variants.find(trace.variant).own_queries:
-        return []
-    return [square(view, query)]
+    return None if av.variants.find(trace.variant).own_queries else query
 
 
 def in_words(trace: av.Trace, view: View, *, head: int, query: int) -> str:

@@ -93,11 +93,13 @@ def outlined() -> list[Spec]:
     return [{"data": {"name": "asking"}, "mark": mark, "encoding": sides()}]
 
 
-def picture_data(pixels: np.ndarray, grid: tuple[int, int]) -> list[dict[str, Any]]:
+def picture_data(pixels: np.ndarray, patch: int) -> list[dict[str, Any]]:
+    """The pixels where their patches stand; at an edge they may fill a part of one."""
     out = BytesIO()
     Image.fromarray(pixels).save(out, "PNG")
     url = "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()
-    return [{"url": url, "x": 0, "y": 0, "x2": grid[1], "y2": grid[0]}]
+    height, width = pixels.shape[:2]
+    return [{"url": url, "x": 0, "y": 0, "x2": width / patch, "y2": height / patch}]
 
 
 def picture_chart(

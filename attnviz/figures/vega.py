@@ -38,6 +38,6 @@ def legible(spec: Spec, *, dark: bool) -> Spec:
     config = {
         "axis": {"labelColor": soft, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 13},
         "title": {"color": ink, "fontSize": 15},
-        "legend": {"labelColor": ink, "labelFontSize": 13},
+        "legend": {"labelColor": ink, "labelFontSize": 13, "titleColor": ink, "titleFontSize": 13},
     }
     return spec | {"config": config}

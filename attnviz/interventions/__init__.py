@@ -22,6 +22,8 @@ _HOMES = {
     "head_logits": "attribution",
     "induction_circuit": "circuit",
     "outlets": "projections",
+    "value_norms": "value_maps",
+    "value_weighted": "value_maps",
 }
 
 __all__ = list(_HOMES)
@@ -47,3 +49,5 @@ if TYPE_CHECKING:
     from attnviz.interventions.running import intervene as intervene
     from attnviz.interventions.sweeping import Sweep as Sweep
     from attnviz.interventions.sweeping import sweep as sweep
+    from attnviz.interventions.value_maps import value_norms as value_norms
+    from attnviz.interventions.value_maps import value_weighted as value_weighted

@@ -79,10 +79,10 @@ def induction_circuit(
             f"{model.title} reads random text as other tokens than were written; choose a model "
             "whose characters are tokens, such as induction-2l."
         )
-    heads = pattern_scores(found)[["layer", "head", "induction"]]
+    heads = pattern_scores(found).drop(columns="duplicate")
     heads["previous"] = found.metrics()["previous"].to_numpy()
     finder = _best(heads, "induction")
-    below = heads[heads["layer"] < finder[0]]
+    below = heads.query("layer < @finder[0]")
     if below.empty:
         raise ModelError(
             f"The head of {model.title} with the highest induction score is in its first layer, so "

@@ -51,7 +51,7 @@ class Sweep:
     probabilities: Float32[np.ndarray, "layers heads"]  # with that head removed; NaN: no head
     losses: Float32[np.ndarray, "layers heads"]
     moved: Float32[np.ndarray, "layers heads"]
-    """Mean over tokens of ||after - before|| / ||before|| of the output states or logits."""
+    """Of an encoder: mean over tokens of ||after - before|| / ||before|| of its output states."""
 
     @property
     def predicts(self) -> bool:
@@ -60,30 +60,32 @@ class Sweep:
     def table(self) -> pd.DataFrame:
         """A row a head, the one that matters most first.
 
-        Columns group, layer, head, moved; of a model that writes also probability, log_ratio (ln
-        of that over the unchanged one; the more below 0, the more the head is needed, and the
-        rows are in its order), loss, loss_change (nats a token).
+        Columns group, layer, head and, of a model that writes, probability, log_ratio (ln of that
+        over the unchanged one; the more below 0, the more the head is needed), loss, loss_change
+        (nats a token); of an encoder, moved.
         """
+        followed = self.probabilities if self.predicts else self.moved
         rows = [
             {"group": group, "layer": layer, "head": head} | self._numbers(place, head)
             for place, (group, layer) in enumerate(self.layers)
-            for head, moved in enumerate(self.moved[place])
-            if not np.isnan(moved)
+            for head, number in enumerate(followed[place])
+            if not np.isnan(number)
         ]
-        order = {"by": "log_ratio"} if self.predicts else {"by": "moved", "ascending": False}
-        return pd.DataFrame(rows).sort_values(**order, kind="stable").reset_index(drop=True)
+        by = "log_ratio" if self.predicts else "moved"
+        table = pd.DataFrame(rows).sort_values(by, ascending=self.predicts, kind="stable")
+        return table.reset_index(drop=True)
 
     def _numbers(self, place: int, head: int) -> dict[str, float]:
-        moved = {"moved": float(self.moved[place, head])}
         if not self.predicts:
-            return moved
-        probability, loss = self.probabilities[place, head], self.losses[place, head]
+            return {"moved": float(self.moved[place, head])}
+        probability = float(self.probabilities[place, head])
+        loss = float(self.losses[place, head])
         return {
-            "probability": float(probability),
+            "probability": probability,
             "log_ratio": float(np.log(probability) - np.log(self.probability)),
-            "loss": float(loss),
-            "loss_change": float(loss - self.loss),
-        } | moved
+            "loss": loss,
+            "loss_change": loss - self.loss,
+        }
 
 
 def sweep(
@@ -123,11 +125,12 @@ def sweep(
                 with below, changing([(place.module, change)]):
                     found = _rows(model, prepared.inputs, len(heads))
                 for head, rows in zip(heads, found, strict=True):
-                    moved[row, head] = relative_move(before.rows, rows).mean()
-                    after = Reading(before.axis, before.ids, before.predicts, rows)
-                    if followed is not None:
-                        probabilities[row, head] = after.probabilities()[followed]
-                        losses[row, head] = _loss(after)
+                    if followed is None:
+                        moved[row, head] = relative_move(before.rows, rows).mean()
+                        continue
+                    after = Reading(before.axis, before.ids, True, rows)
+                    probabilities[row, head] = after.probabilities()[followed]
+                    losses[row, head] = _loss(after)
     report(1.0, "Done")
     return Sweep(
         model_name=model.name,

@@ -1,7 +1,9 @@
-"""Five numbers a head: how spread its attention is, how far it looks, and at what.
+"""Six numbers a head: how spread its attention is, how far it looks, and at what.
 
 Entropy and distance follow Clark et al. 2019 (What Does BERT Look At?, sections 3.2 and 3.3)
-and Vig and Belinkov 2019 (sections 4.2 and 4.3), for one text instead of a corpus.
+and Vig and Belinkov 2019 (sections 4.2 and 4.3), for one text instead of a corpus. The effective
+span is the exponential of the entropy, the number of keys that an even row of that entropy has
+(Hill 1973, Diversity and Evenness: the number of order 1; a language model's perplexity alike).
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-NAMES = ("entropy", "distance", "first", "previous", "self")
-"""entropy: nats. distance: tokens. first, previous, self: share of a row's weight, 0 to 1."""
+NAMES = ("entropy", "distance", "first", "previous", "self", "span")
+"""entropy: nats. distance: tokens. first, previous, self: share of a row's weight, 0 to 1.
+span: keys."""
 
 
 def row_metrics(
@@ -22,13 +25,14 @@ def row_metrics(
     entropy: Float[Tensor, "heads rows"] | None = None,
     distance: Float[Tensor, "heads rows"] | None = None,
 ) -> Float[Tensor, "heads rows metrics"]:
-    """The five numbers of every row, in the order of NAMES.
+    """The six numbers of every row, in the order of NAMES.
 
     weights may be a block of a larger map: first_row and first_key are the positions of its
     corner, and keys outside the block must have no weight. entropy is -sum p ln p in nats
     (0 for a row on one key, ln T for an even one); distance is sum p |i - j| in tokens; first,
-    previous and self are the weights on key 0, key i - 1 and key i. Row 0 has no previous key:
-    NaN. Who has the rows' entropy or distance already may give them.
+    previous and self are the weights on key 0, key i - 1 and key i; span is exp(entropy), from 1 to
+    the number of keys. Row 0 has no previous key: NaN. Who has the rows' entropy or distance
+    already may give them.
     """
     _, n_rows, n_keys = weights.shape
     if distance is None:
@@ -41,6 +45,7 @@ def row_metrics(
     numbers[..., 2] = weights[..., 0] if first_key == 0 else 0.0
     numbers[..., 3] = _at(weights, own - 1)
     numbers[..., 4] = _at(weights, own)
+    torch.exp(numbers[..., 0], out=numbers[..., 5])
     if first_row == 0:
         numbers[:, 0, 3] = torch.nan
     return numbers
@@ -58,7 +63,7 @@ def key_gaps(
 def head_metrics(
     weights: Float[Tensor, "heads queries keys"],
 ) -> Float[Tensor, "heads metrics"]:
-    """Each head's mean over its rows of the five numbers, in the order of NAMES.
+    """Each head's mean over its rows of the six numbers, in the order of NAMES.
 
     The mean of "previous" is over the rows that have a previous key; a map of one row has none
     and gets NaN there.

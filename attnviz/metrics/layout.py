@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,17 +10,42 @@ import torch
 from jaxtyping import Float, Int
 
 from attnviz.errors import AttnvizError
-from attnviz.metrics.similarity import jensen_shannon
+from attnviz.metrics.similarity import jensen_shannon, row_entropy
 
 if TYPE_CHECKING:
     from attnviz.models.captures import Capture
+    from attnviz.models.progress import Progress
 
 MOST_TOKENS = 256
 """Maps are compared whole; longer texts would take minutes."""
 
 
+@dataclass(frozen=True, eq=False)
+class Likeness:
+    """How alike all heads of a capture are."""
+
+    places: tuple[tuple[int, int], ...]  # (layer, head) of each row
+    distances: Float[np.ndarray, "heads heads"] = field(repr=False)
+    order: Int[np.ndarray, " heads"] = field(repr=False)  # clustering_order
+    points: Float[np.ndarray, "heads 2"] = field(repr=False)  # plane
+    kept: float  # the share of the squared distances that the plane keeps
+
+    @property
+    def nbytes(self) -> int:
+        return self.distances.nbytes
+
+
+def likeness(
+    capture: Capture, group: str | None = None, progress: Progress | None = None
+) -> Likeness:
+    """The distances between all heads, their order and their plane. Raises as head_distances."""
+    places, distances = head_distances(capture, group, progress)
+    points, kept = plane(distances)
+    return Likeness(tuple(places), distances, clustering_order(distances), points, kept)
+
+
 def head_distances(
-    capture: Capture, group: str | None = None
+    capture: Capture, group: str | None = None, progress: Progress | None = None
 ) -> tuple[list[tuple[int, int]], Float[np.ndarray, "heads heads"]]:
     """((layer, head) of each row, Jensen-Shannon distances between all heads of a capture).
 
@@ -43,9 +69,13 @@ def head_distances(
         [part.records[one.index].weights(every, every, every).float() for one in layers]
     )
     distances = torch.zeros(len(maps), len(maps))
+    entropies = row_entropy(maps)
     for row in range(len(maps) - 1):
-        rest = maps[row + 1 :]
-        distances[row, row + 1 :] = jensen_shannon(maps[row].expand_as(rest), rest).sqrt()
+        if progress is not None:  # pairs done so far, of all
+            done = 1 - ((len(maps) - row) / len(maps)) ** 2
+            progress(done, f"Head {row + 1} of {len(maps)}")
+        rest, known = maps[row + 1 :], (entropies[row], entropies[row + 1 :])
+        distances[row, row + 1 :] = jensen_shannon(maps[row].expand_as(rest), rest, known).sqrt()
     return places, (distances + distances.T).numpy()
 
 

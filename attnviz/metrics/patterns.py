@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 NAMES = ("duplicate", "induction")
 """duplicate: weight on the last place of the same token. induction: on the place after it."""
 
+AT_ONCE = 512  # pairs whose queries and keys a core's cache holds
+
 
 def pattern_scores(capture: Capture, group: str | None = None) -> pd.DataFrame:
     """A row a head: layer, head, duplicate, induction, each a mean over the rows that count.
@@ -87,4 +89,6 @@ def _mean_at(record: Any, rows: Tensor, cols: Tensor) -> np.ndarray:
     """(heads,): the mean weight on the pairs (rows[i], cols[i])."""
     if not len(rows):
         return np.full(record.n_heads, np.nan)
-    return record.pairs(rows, cols).double().mean(-1).numpy()
+    parts = zip(rows.split(AT_ONCE), cols.split(AT_ONCE), strict=True)
+    sums = torch.stack([record.pairs(*part).double().sum(-1) for part in parts])
+    return (sums.sum(0) / len(rows)).numpy()

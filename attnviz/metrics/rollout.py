@@ -7,13 +7,80 @@ chain, not what a model computes: values, projections and MLPs are left out.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
 import numpy as np
 from jaxtyping import Float
 
 from attnviz.errors import AttnvizError
 
+if TYPE_CHECKING:
+    from attnviz.models.captures import Capture
+    from attnviz.models.progress import Progress
+
+MOST_TOKENS = 512
+"""Rollout keeps a whole map a layer."""
+
+FLOW_TOKENS = 64
+"""A flow is one search through all layers for each pair of tokens: seconds up to here."""
+
 UNITS = 1_000_000
 """A capacity of 1 in the integers that the flow is computed in."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chains:
+    """How tokens reach tokens through a stack of layers."""
+
+    layers: tuple[int, ...]  # the model's own numbers
+    rollout: Float[np.ndarray, "layers tokens tokens"] = field(repr=False)
+    flow: Float[np.ndarray, "tokens tokens"] | None = field(repr=False)  # None: a long text
+
+    @property
+    def nbytes(self) -> int:
+        return self.rollout.nbytes
+
+
+def chains(capture: Capture, group: str | None = None, progress: Progress | None = None) -> Chains:
+    """Rollout after every layer of a capture, and of a short text the flow of the last one.
+
+    Raises AttnvizError for more than MOST_TOKENS tokens, for cross maps, and for a model some of
+    whose layers have no softmax weights: tokens meet in those too, which no chain of the others
+    tells.
+    """
+    part = capture.of(group)
+    layers = part.captured
+    if part.n_tokens > MOST_TOKENS:
+        raise AttnvizError(
+            f"Maps are chained on at most {MOST_TOKENS} tokens, not {part.n_tokens:,}; choose a "
+            "shorter text."
+        )
+    others = {layer.index for layer in part.layers} - {layer.index for layer in layers}
+    if others or not layers:
+        raise AttnvizError(
+            f"{capture.model_name} has {len(others)} layers without softmax weights, through which "
+            "tokens reach tokens as well; only a stack of softmax layers can be chained."
+        )
+    maps = np.stack([_mean(part, layer.index, layer.n_heads) for layer in layers])
+    found = rollout(maps)
+    flows = None
+    if part.n_tokens <= FLOW_TOKENS:
+        rows = []
+        for query in range(part.n_tokens):
+            if progress is not None:
+                words = f"Flow from token {query + 1} of {part.n_tokens}"
+                progress((query / part.n_tokens) ** 2, words)
+            rows.append(flow(maps, query))
+        flows = np.stack(rows)
+    return Chains(tuple(layer.index for layer in layers), found, flows)
+
+
+def _mean(capture: Capture, layer: int, n_heads: int) -> Float[np.ndarray, "queries keys"]:
+    """One layer's weights averaged over its heads, in float64."""
+    whole = slice(None)
+    weights = capture.records[layer].weights(slice(0, n_heads), whole, whole)
+    return weights.double().mean(0).numpy()
 
 
 def with_residual(

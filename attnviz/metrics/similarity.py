@@ -15,15 +15,18 @@ from torch import Tensor
 
 
 def jensen_shannon(
-    left: Float[Tensor, "*batch queries keys"], right: Float[Tensor, "*batch queries keys"]
+    left: Float[Tensor, "*batch queries keys"],
+    right: Float[Tensor, "*batch queries keys"],
+    entropies: tuple[Tensor, Tensor] | None = None,
 ) -> Float[Tensor, "*batch"]:
     """Mean over queries of the Jensen-Shannon divergence of two weight rows, in bits.
 
     JS(p, q) = H((p + q) / 2) - (H(p) + H(q)) / 2 with H the entropy (Lin 1991, eq. 4.1): 0 where
-    the rows are equal, 1 where they share no key. Rows must be softmax weights.
+    the rows are equal, 1 where they share no key. Rows must be softmax weights. entropies: those
+    of the two maps' rows (row_entropy), for who compares one map with many.
     """
-    middle = (left + right) / 2
-    rows = _entropy(middle) - (_entropy(left) + _entropy(right)) / 2
+    of_left, of_right = entropies or (row_entropy(left), row_entropy(right))
+    rows = row_entropy((left + right) / 2) - (of_left + of_right) / 2
     return _mean_over_queries(rows.clamp(0, 1), left, right)
 
 
@@ -59,8 +62,11 @@ def between_heads(
     return torch.stack([measure(one.expand_as(maps), maps) for one in maps])
 
 
-def _entropy(weights: Tensor) -> Tensor:
-    return -torch.xlogy(weights, weights).sum(-1) / math.log(2)  # bits
+def row_entropy(
+    weights: Float[Tensor, "*batch queries keys"],
+) -> Float[Tensor, "*batch queries"]:
+    """-sum p log2 p of every row: its entropy in bits."""
+    return -torch.xlogy(weights, weights).sum(-1) / math.log(2)
 
 
 def _mean_over_queries(rows: Tensor, left: Tensor, right: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 _HOMES = {
     "LoadedModel": "attnviz.models.loaded",
     "from_transformers": "attnviz.models.loaded",
+    "from_attentions": "attnviz.models.given",
     "load_model": "attnviz.models.loading",
     "get_model": "attnviz.models.loading",
     "check_visitor_model": "attnviz.models.loading",
@@ -23,6 +24,7 @@ __all__ = [
     "catalog",
     "check_visitor_model",
     "convert",
+    "from_attentions",
     "from_transformers",
     "get_model",
     "load_model",
@@ -44,5 +46,6 @@ if TYPE_CHECKING:
     from attnviz.models import catalog, convert, memory, recorded, tokens
     from attnviz.models.captures import Capture
     from attnviz.models.capturing import capture
+    from attnviz.models.given import from_attentions
     from attnviz.models.loaded import LoadedModel, from_transformers
     from attnviz.models.loading import check_visitor_model, get_model, load_model

@@ -147,6 +147,7 @@ def _one(
         keys=None if cols == rows else cols,
         roles=rows.roles,
         grid=rows.grid,
+        patch=rows.patch,
         image=prepared.image,
         mixers=effective,
     )

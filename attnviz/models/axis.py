@@ -15,6 +15,7 @@ class Axis:
     special: tuple[bool, ...]  # stands for no text and no patch: [CLS], <s>
     roles: tuple[str, ...] = ()  # who says it, in a chat; empty elsewhere
     grid: tuple[int, int] | None = None  # (rows, columns) of patches; specials stand before them
+    patch: int = 0  # pixels along a side of one; the last ones may be cut by the picture's edge
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -38,6 +39,7 @@ class Axis:
             special=tuple(self.special[place] for place in kept),
             roles=tuple(self.roles[place] for place in kept) if self.roles else (),
             grid=None,
+            patch=0,
         )
 
 
@@ -61,8 +63,11 @@ def own_tokens(count: int, label: str, detail: str) -> Axis:
     )
 
 
-def patches(rows: int, columns: int, specials: tuple[str, ...] = ()) -> Axis:
-    """The patches of a picture, row by row, after the model's own tokens ([CLS])."""
+def patches(rows: int, columns: int, patch: int, specials: tuple[str, ...] = ()) -> Axis:
+    """The patches of a picture, row by row, after the model's own tokens ([CLS]).
+
+    patch: pixels along a side of each, counted from the picture's top left.
+    """
     grid = [(row, column) for row in range(rows) for column in range(columns)]
     return Axis(
         labels=(*specials, *(f"r{row}c{column}" for row, column in grid)),
@@ -76,6 +81,7 @@ def patches(rows: int, columns: int, specials: tuple[str, ...] = ()) -> Axis:
         ids=tuple(range(len(specials) + len(grid))),
         special=(True,) * len(specials) + (False,) * len(grid),
         grid=(rows, columns),
+        patch=patch,
     )
 
 

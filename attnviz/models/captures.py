@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 from jaxtyping import Bool, Float32
 
 from attnviz.errors import AttnvizError, ModelError
+from attnviz.metrics import patterns
 from attnviz.metrics.heads import NAMES
 from attnviz.models.axis import Axis
 from attnviz.models.check import CheckResult
@@ -21,6 +23,7 @@ from attnviz.models.layers import LayerRecord
 from attnviz.models.mixers.record import MixerRecord, Strips
 from attnviz.models.mixers.view import EffectiveMaps
 from attnviz.models.pooling import largest, stacked, tops
+from attnviz.models.slices import slice_of, span_of
 from attnviz.models.stream import Streamed, stream
 from attnviz.models.tokens import screen_tokens
 
@@ -54,6 +57,7 @@ class Capture(Regroupable):
     keys: Axis | None = field(default=None, repr=False)  # None: the keys are the tokens
     roles: tuple[str, ...] = ()  # who says each token, in a chat
     grid: tuple[int, int] | None = None  # (rows, columns) of a picture's patches
+    patch: int = 0  # pixels along a side of one, in image
     image: np.ndarray | None = field(default=None, repr=False)  # (height, width, 3), as seen
     written: Axis | None = None  # the new tokens of generate=; the last of them was not read
     parts: Mapping[str, Capture] = field(default_factory=dict, repr=False)  # the other stacks
@@ -154,7 +158,7 @@ class Capture(Regroupable):
         own = self.of(group)
         softmax = layer in own.records and kind not in ("linear", "state_space")
         record = own._of_head(layer, head) if softmax else own._mixer(layer, head, kind)
-        part = record.weights(slice(head, head + 1), _slice(rows), _slice(cols))[0]
+        part = record.weights(slice(head, head + 1), slice_of(rows), slice_of(cols))[0]
         return part.float().numpy()
 
     def largest(
@@ -173,7 +177,7 @@ class Capture(Regroupable):
         record = self._of_head(layer, head)
         if block < 1:
             raise AttnvizError(f"A block has a side of 1 cell at least, not {block}.")
-        spans = [_span(rows, self.n_tokens), _span(cols, self.n_keys)]
+        spans = [span_of(rows, self.n_tokens), span_of(cols, self.n_keys)]
         return largest(record, head, block, *spans)
 
     def tops(self, layer: int, head: int) -> Float32[np.ndarray, " rows"]:
@@ -185,11 +189,21 @@ class Capture(Regroupable):
     ) -> Bool[np.ndarray, "rows cols"]:
         """True where this layer's mask forbids the pair, for head 0 where heads differ."""
         record = self._record(layer)
-        i, j = record.positions(_slice(rows), _slice(cols))
+        i, j = record.positions(slice_of(rows), slice_of(cols))
         allowed = record.rule.allowed(i, j)
         if allowed is None:
             return np.zeros((len(i), len(j)), dtype=bool)
         return ~allowed[0].numpy()
+
+    def sink_weights(
+        self, layer: int, head: int, rows: slice | None = None
+    ) -> Float32[np.ndarray, " rows"]:
+        """What each row of one head gives to the layer's learned sink: 1 minus its row's sum.
+
+        exp(sink - the row's log-sum-exp), and 0 of a layer without one.
+        """
+        record = self._of_head(layer, head)
+        return record.sink_weights(slice(head, head + 1), slice_of(rows))[0].float().numpy()
 
     def overview(self, size: int = 32) -> Float32[np.ndarray, "layers heads down across"]:
         """Every captured layer's maps at a glance, (layers, heads, size, size), NaN for no head.
@@ -205,14 +219,25 @@ class Capture(Regroupable):
         return stacked([summary(record, size).overview.float().numpy() for record in records], 4)
 
     def metrics(self) -> pd.DataFrame:
-        """A row per (layer, head): entropy (nats), distance (tokens), first, previous, self."""
+        """A row per (layer, head): metrics.heads.NAMES, then metrics.patterns.NAMES.
+
+        The latter are NaN where the text repeats no token, or the keys are another text's.
+        """
         rows = [
             {"layer": layer.index, "head": head}
             | dict(zip(NAMES, map(float, self.numbers[place, head]), strict=True))
             for place, layer in enumerate(self.captured)
             for head in range(layer.n_heads)
         ]
-        return pd.DataFrame(rows, columns=["layer", "head", *NAMES])
+        frame = pd.DataFrame(rows, columns=["layer", "head", *NAMES])
+        return frame.join(self._patterns)
+
+    @cached_property
+    def _patterns(self) -> pd.DataFrame:
+        """Duplicate-token and induction scores in the order of metrics(), computed once."""
+        if self.keys is not None:
+            return pd.DataFrame(columns=list(patterns.NAMES), dtype=float)
+        return patterns.pattern_scores(self).drop(columns=["layer", "head"])
 
     def next_tokens(self, k: int = 10) -> pd.DataFrame | None:
         """The k likeliest next tokens: token (as shown), token_id, probability; None: encoder."""
@@ -263,21 +288,6 @@ def _with_head(record: Record, layer: int, head: int) -> Record:
             f"Layer {layer} has heads 0 to {record.n_heads - 1}; head {head} is not there."
         )
     return record
-
-
-def _slice(part: slice | None) -> slice:
-    if part is None:
-        return slice(None)
-    if not isinstance(part, slice) or (part.step or 1) < 1:
-        raise AttnvizError(f"rows and cols must be slices that run forwards, not {part!r}.")
-    return part
-
-
-def _span(part: slice | None, length: int) -> slice:
-    start, stop, step = _slice(part).indices(length)
-    if step != 1 or stop <= start:
-        raise AttnvizError(f"rows and cols must be spans of one token at least, not {part!r}.")
-    return slice(start, stop)
 
 
 def summary(record: LayerRecord, size: int) -> Streamed:

@@ -129,8 +129,9 @@ class LayerRecord:
         if self.row_max is None or self.row_log_sum is None:
             raise RuntimeError("this layer's rows have not been streamed yet")
         dtype = torch.promote_types(self.queries.dtype, torch.float32)
-        keys = self.keys[:, cols].repeat_interleave(self.share, dim=0)
-        s = (self.queries[:, rows].to(dtype) * keys.to(dtype)).sum(-1) * self.scale
+        q = self.queries[:, rows].to(dtype).unflatten(0, (-1, self.share))
+        k = self.keys[:, cols].to(dtype)[:, None]  # one for the query heads that share it
+        s = (q * k).sum(-1).flatten(0, 1) * self.scale
         if self.bias is not None:
             s = s + self.bias[:, rows, cols]
         if self.softcap is not None:

@@ -59,12 +59,12 @@ class Prepared:
         return next((a for a in self.axes.values() if len(a) == length), places(length, word))
 
 
-def grid_of(length: int, height: int, width: int) -> tuple[int, int] | None:
-    """The grid of so many equal squares that cover a picture; None where none fits."""
+def grid_of(length: int, height: int, width: int) -> tuple[int, int, int] | None:
+    """Rows, columns and side of so many equal squares that cover a picture; None: none do."""
     for side in range(2, max(height, width) + 1):
-        grid = (-(-height // side), -(-width // side))
-        if grid[0] * grid[1] == length:
-            return grid
+        rows, columns = -(-height // side), -(-width // side)
+        if rows * columns == length:
+            return rows, columns, side
     return None
 
 

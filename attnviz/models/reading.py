@@ -53,7 +53,8 @@ def read_folder(
     with _in_words(title):
         from transformers import AutoConfig, AutoTokenizer
 
-        config = AutoConfig.from_pretrained(checkpoint.folder, **LOCAL)
+        # A config that asks for attentions forbids every backend that does not return them.
+        config = AutoConfig.from_pretrained(checkpoint.folder, output_attentions=False, **LOCAL)
         model, info = factory_of(config).from_pretrained(
             checkpoint.folder,
             config=config,
@@ -65,7 +66,7 @@ def read_folder(
         )
         tokenizer = None
         if model.main_input_name != "pixel_values":
-            tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, **LOCAL)
+            tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, config=config, **LOCAL)
             # The first call lifts a truncation that came with it; two at once would collide there.
             tokenizer("a")
         notes = (*checkpoint.notes, *_require_whole(title, info))

@@ -42,6 +42,10 @@ class Recording:
         return len(self.tokens)
 
     @property
+    def n_keys(self) -> int:
+        return self.n_tokens
+
+    @property
     def captured(self) -> tuple[Layer, ...]:
         """All its layers: only those with maps are recorded."""
         return self.layers
@@ -148,9 +152,8 @@ def save(name: str, capture: Any, title: str) -> Path:
     import torch
     import transformers
 
-    from attnviz.metrics.heads import NAMES
-
     layers = capture.captured
+    table = capture.metrics().drop(columns=["layer", "head"])
     maps = np.stack(
         [np.stack([capture.weights(at.index, h) for h in range(at.n_heads)]) for at in layers]
     )
@@ -168,7 +171,7 @@ def save(name: str, capture: Any, title: str) -> Path:
             "transformers": transformers.__version__,
         },
         "check": capture.check.sentence,
-        "metric_names": NAMES,
+        "metric_names": tuple(table.columns),
     }
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{name}.npz"
@@ -177,7 +180,7 @@ def save(name: str, capture: Any, title: str) -> Path:
         about=np.array(json.dumps(about, ensure_ascii=False)),
         maps=maps,
         mask=np.stack([capture.blocked(layer.index) for layer in layers]),
-        numbers=capture.numbers,
+        numbers=table.to_numpy(np.float32).reshape(len(layers), -1, table.shape[1]),
     )
     load.cache_clear()
     return path

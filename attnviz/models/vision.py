@@ -36,7 +36,7 @@ def patch_axis(model: LoadedModel, pixels: Tensor) -> Axis:
     """The patches of this model's first layer, after the tokens that stand for no patch."""
     side = _patch(model)
     rows, columns = pixels.shape[-2] // side, pixels.shape[-1] // side
-    return patches(rows, columns, _specials(model))
+    return patches(rows, columns, side, _specials(model))
 
 
 def seen(inputs: dict[str, Tensor]) -> np.ndarray:

@@ -50,8 +50,11 @@ def choice() -> Units:
 
 
 def read_in(units: Units, job: CaptureJob, maps: Any, slot: Any = None) -> Any:
-    """These maps of the job's capture as chosen, their overviews computed with progress."""
-    if not (units.words or units.hide):
+    """These maps of the job's capture as chosen, their overviews computed with progress.
+
+    Value-weighted maps stay as they are: norms of vectors do not add up to that of their sum.
+    """
+    if not (units.words or units.hide) or _norms(maps):
         return maps
     asked = UnitsJob(
         job,
@@ -67,6 +70,9 @@ def read_in(units: Units, job: CaptureJob, maps: Any, slot: Any = None) -> Any:
 
 def told(units: Units, maps: Any) -> None:
     """What is not in sight, in numbers."""
+    if _norms(maps) and (units.words or units.hide):
+        st.text("Value-weighted maps are shown token by token: norms do not add up over a word.")
+        return
     if not units.hide:
         return
     if not maps.hides:
@@ -88,3 +94,7 @@ def told(units: Units, maps: Any) -> None:
         f"the mean over all heads (most in layer {most['layer']:.0f}, head {most['head']:.0f}: "
         f"{most['hidden']:.1%}); {rest}."
     )
+
+
+def _norms(maps: Any) -> bool:
+    return getattr(maps, "scale", "weight") == "magnitude"

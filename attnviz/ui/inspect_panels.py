@@ -7,10 +7,10 @@ from typing import Any
 import streamlit as st
 
 from attnviz.components.explorer import explorer
-from attnviz.figures import capture as figures
 from attnviz.figures import numbers
+from attnviz.figures.capture_words import titles
 from attnviz.figures.strips import strips_figure
-from attnviz.ui import controls, selection
+from attnviz.ui import controls, metric_panels, selection
 from attnviz.ui.own_picture import upload_control, uploaded_file
 
 FORMATS = {
@@ -86,7 +86,7 @@ def predictions(capture: Any) -> None:
 
 def heads(capture: Any, key: str) -> None:
     """Every head with its metrics; choosing a row shows that head in the explorer `key`."""
-    table = capture.metrics()
+    table = capture.metrics().dropna(axis="columns", how="all")
 
     def choose() -> None:
         for row in st.session_state["heads_table"].selection.rows:
@@ -95,7 +95,7 @@ def heads(capture: Any, key: str) -> None:
     st.markdown("Sort by a column; choose a row to see that head above.")
     columns = {
         word: st.column_config.NumberColumn(title, format="%.4f")
-        for word, title in figures.titles(capture).items()
+        for word, title in titles(capture).items()
         if word in table
     }
     st.dataframe(
@@ -106,6 +106,7 @@ def heads(capture: Any, key: str) -> None:
         selection_mode="single-row",
         column_config={"layer": "Layer", "head": "Head", **columns},
     )
+    metric_panels.definitions(capture, table.columns)
 
 
 def state(maps: Any, layer: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.components.explorer.look import look_of
-from attnviz.figures.capture import METRICS
+from attnviz.figures.capture_words import METRICS
 from attnviz.figures.figure import Look
 from attnviz.ui import address
 
@@ -19,6 +19,8 @@ PARTS = (
     "min",
     "palette",
     "metric",
+    "order",
+    "cut",
     "with",
     "bars",
     "table",
@@ -43,6 +45,8 @@ def from_url() -> Look:
             "least": _number(said["min"]),
             "palette": said["palette"],
             "metric": METRICS.get(said["metric"], said["metric"]),
+            "order": said["order"],
+            "cut": _number(said["cut"]),
             "others": said["with"].split(",", 50),
             "row": said["bars"] == "1",
             "table": said["table"] == "1",
@@ -67,6 +71,8 @@ def to_url(look: Look) -> None:
         "min": f"{look.least:g}" if look.least else "",
         "palette": look.palette,
         "metric": _WORDS.get(look.metric, look.metric),
+        "order": look.order,
+        "cut": "" if look.cut is None else f"{look.cut:g}",
         "with": ",".join(look.others),
         "bars": "1" if look.row else "",
         "table": "1" if look.table else "",

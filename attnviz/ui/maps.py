@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.figures import capture as figures
 from attnviz.figures.figure import Figure, Selection
 from attnviz.figures.parts import Part, Request, Source
-from attnviz.jobs import CaptureJob, Job
+from attnviz.jobs import CaptureJob, Job, ValueJob
 from attnviz.ui import controls, work
 
 
@@ -21,7 +21,8 @@ def shown(capture: Any) -> Any:
     Only a model that has more than one of them asks the reader.
     """
     if len(capture.groups) > 1:
-        help = "Cross: the decoder's tokens ask, the encoder's answer."
+        cross = "Cross: the decoder's tokens ask, the encoder's answer."
+        help = cross if "cross" in capture.groups else None
         group = controls.segment("Stack", list(capture.groups), key="group", help=help)
         capture = capture.of(group)
     kinds = {"softmax": bool(capture.captured), "effective": capture.effective is not None}
@@ -33,7 +34,7 @@ def shown(capture: Any) -> Any:
     return capture.effective if word == "effective" else capture
 
 
-def figure_of(key: str, job: CaptureJob, capture: Any, chosen: Selection) -> Figure:
+def figure_of(key: str, job: CaptureJob | ValueJob, capture: Any, chosen: Selection) -> Figure:
     """The figure of these maps of the job's capture, begun with the head chosen at first.
 
     It stays the same object while the job does: the browser has it and asks for other heads, so
@@ -42,11 +43,18 @@ def figure_of(key: str, job: CaptureJob, capture: Any, chosen: Selection) -> Fig
     kept = st.session_state.get(f"{key}:figure")
     told = (job, capture.signed, getattr(capture, "group", ""), getattr(capture, "code", ""))
     if kept is None or kept[0] != told:
+        reading = job.reading if isinstance(job, ValueJob) else job
         figure = replace(
             figures.capture_figure(capture, chosen.layer or 0, chosen.head or 0),
             snippet=figures.capture_code(
-                job.model, job.text, of=figures.expression(capture), chat=job.chat, write=job.write
+                reading.model,
+                reading.text,
+                of=figures.expression(capture),
+                norms=getattr(job, "group", None),
+                chat=reading.chat,
+                write=reading.write,
             ),
+            blocks=True,
         )
         kept = st.session_state[f"{key}:figure"] = (told, figure)
     return kept[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Literal
@@ -38,6 +38,8 @@ CAUTIONS = {
     "the prediction uses it here, not that the head does this alone; others may step in for it.",
     "texts_unit": "The errors hold for texts like these: lines chosen by hand are no sample of all "
     "texts, and the largest of many means would be smaller on others.",
+    "rollout": "Rollout and flow chain weights alone (Abnar and Zuidema 2020): values, projections "
+    "and MLPs are left out, so they are an approximation of where information may come from.",
     "untrained": "Nothing here is trained: random keys and fixed gates show the mechanics of "
     "storing, not what a model makes of them.",
     "measured_here": "Measured on this machine, now: another device, library or neighbour gives "
@@ -89,8 +91,18 @@ def plain(text: str) -> None:
     st.text(text)
 
 
-def chart(spec: Spec, alt: str, width: Literal["stretch", "content"] = "stretch") -> None:
+def chart(
+    spec: Spec,
+    alt: str,
+    width: Literal["stretch", "content"] = "stretch",
+    *,
+    key: str | None = None,
+    on_select: Callable[[], None] | None = None,
+) -> None:
     """Draw a chart as wide as its place, or as it says itself; alt is a sentence in its stead.
+
+    on_select is called when a reader chooses in a chart that has a selection of its own, which
+    is then st.session_state[key].selection.
 
     alt becomes part of the spec, so what a control moves is no part of it (figures/vega.py). Of
     the data, what is too large to send whole goes as a float, which it draws.
@@ -106,7 +118,13 @@ def chart(spec: Spec, alt: str, width: Literal["stretch", "content"] = "stretch"
         )
         for name, rows in spec["datasets"].items()
     }
-    st.vega_lite_chart(spec=spec | {"datasets": tables}, width=width, alt=alt)
+    st.vega_lite_chart(
+        spec=spec | {"datasets": tables},
+        width=width,
+        alt=alt,
+        key=key,
+        on_select="ignore" if on_select is None else on_select,
+    )
 
 
 def too_large(value: object) -> bool:

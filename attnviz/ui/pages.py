@@ -100,6 +100,12 @@ PAGES = (
         "Every head of a real language model, on your own text.",
     ),
     Entry(
+        "compare_models",
+        "Two texts, two models",
+        "difference",
+        "The same head on two texts, in two models or checkpoints: what moved, and in which heads.",
+    ),
+    Entry(
         "interventions",
         "Interventions",
         "content_cut",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -49,20 +50,27 @@ def over_picture(trace: av.Trace, view: View, chosen: Selection) -> None:
 
 
 def _query(trace: av.Trace, view: View, chosen: Selection) -> int:
-    """A slider over the queries; a row chosen in the map moves it, and it moves that."""
-    n_queries = len(trace.query_tokens)
+    default = 0 if len(trace.query_tokens) != len(trace.key_tokens) else _middle(view)
+    return query_slider(trace.query_tokens, chosen, default, MAP)
+
+
+def query_slider(names: Sequence[str], chosen: Selection, default: int, key: str) -> int:
+    """Over the queries of the map in the explorer `key`: a row chosen there moves it, and it that.
+
+    default: the query to begin with.
+    """
     row = chosen.row if chosen.panel == "weights" else None
-    if row not in range(n_queries):
-        row = 0 if n_queries != len(trace.key_tokens) else _middle(view)
-    if n_queries == 1:
+    if row not in range(len(names)):
+        row = default
+    if len(names) == 1:
         return 0
     st.session_state["query"] = row
     return st.select_slider(
         "Query: whose weights are shown",
-        range(n_queries),
+        range(len(names)),
         key="query",
-        format_func=trace.query_tokens.__getitem__,
-        on_change=lambda: selection.point(MAP, st.session_state["query"]),
+        format_func=names.__getitem__,
+        on_change=lambda: selection.point(key, st.session_state["query"]),
     )
 
 

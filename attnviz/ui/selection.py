@@ -6,6 +6,7 @@ the link. What a link or a client sends is kept only if the figure can have it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
@@ -30,12 +31,14 @@ def _from_url() -> Selection:
         text = st.query_params.get(part, "")
         if text.isascii() and text.isdigit() and len(text) < 7:
             numbers[part] = int(text)
-    return Selection(panel=st.query_params.get("panel"), look=look.from_url(), **numbers)
+    found = re.fullmatch(r"([0-9]{1,6})_([0-9]{1,6})", st.query_params.get("to", ""))
+    to = (int(found[1]), int(found[2])) if found else None
+    return Selection(panel=st.query_params.get("panel"), to=to, look=look.from_url(), **numbers)
 
 
 def _kept(key: str) -> _Kept:
     kept = st.session_state.get(f"{key}:chosen")
-    if kept is None or address.news(f"{key}:chosen", (*_PARTS, *look.PARTS)):
+    if kept is None or address.news(f"{key}:chosen", (*_PARTS, "to", *look.PARTS)):
         kept = st.session_state[f"{key}:chosen"] = _Kept(_from_url())
     return kept
 
@@ -77,7 +80,7 @@ def choose(key: str, layer: int, head: int) -> None:
 def point(key: str, row: int) -> None:
     """Point at a query of the map from elsewhere on the page (call it in a widget's callback)."""
     kept = _kept(key)
-    kept.value = replace(kept.value, panel="weights", row=row, col=kept.value.col or 0)
+    kept.value = replace(kept.value, panel="weights", row=row, col=kept.value.col or 0, to=None)
 
 
 def keep(selection: Selection, *, default: tuple[int, int] | None = None) -> None:
@@ -88,4 +91,5 @@ def keep(selection: Selection, *, default: tuple[int, int] | None = None) -> Non
         address.write(part, None if value is None else str(value))
     if st.query_params.get("panel") != selection.panel:  # "weights" goes without saying
         address.write("panel", None if selection.panel == "weights" else selection.panel)
+    address.write("to", selection.to and "_".join(map(str, selection.to)))
     look.to_url(selection.look)

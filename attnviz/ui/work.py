@@ -52,7 +52,7 @@ def _watch(slot: Any, job: Job, ticket: Ticket, draw: Callable[[Any], None] | No
         st.button(
             "Stop",
             icon=":material/stop:",
-            key=f"stop_{type(job).__name__}",
+            key=f"stop_{type(job).__name__}_{hash(job)}",  # a page may wait for two of a kind
             on_click=lambda: st.session_state.update(_stopped=job),
         )
         picture, drawn = st.empty(), None

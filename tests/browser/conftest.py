@@ -14,6 +14,8 @@ from tests.browser.server import ROOT, Server
 from tests.browser.tab import Tab
 
 FAILURES = ROOT / "screenshots" / "failures"
+LARGEST_MESSAGE = 4 * 2**20
+"""Bytes that a page may send at once: a sixteenth of what the server is set to let through."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -63,11 +65,18 @@ def shared_tab(browser: Browser) -> Iterator[Tab]:
 
 
 @pytest.fixture
+def messages() -> list[int]:
+    """Filled by `page` with the bytes of each message that a server sends."""
+    return []
+
+
+@pytest.fixture
 def page(
     request: pytest.FixtureRequest,
     shared_tab: Tab,
     server_url: str,
     console_errors: list[str],
+    messages: list[int],
 ) -> Iterator[Page]:
     """A page of 1440 x 900 that remembers nothing of another test.
 
@@ -88,9 +97,13 @@ def page(
         if parts.scheme in ("http", "https", "ws", "wss") and parts.hostname != "127.0.0.1":
             left_origin.append(url)
 
+    def weigh(message: str | bytes) -> None:
+        messages.append(len(message))
+
     watchers: list[tuple[str, Callable[..., object]]] = [
         ("request", lambda sent: watch(sent.url)),
         ("websocket", lambda socket: watch(socket.url)),
+        ("websocket", lambda socket: socket.on("framereceived", weigh)),
         ("pageerror", lambda error: crashes.append(str(error))),
         ("console", lambda line: line.type == "error" and console_errors.append(line.text)),
     ]
@@ -115,9 +128,12 @@ def page(
 
 
 @pytest.fixture
-def visit(page: Page, server_url: str) -> Callable[..., Page]:
+def visit(page: Page, server_url: str, messages: list[int]) -> Iterator[Callable[..., Page]]:
     """visit("/masks?window=4") opens that address, waits until Streamlit is idle, and fails if the
-    page's script raised. Another server's address goes in `base`."""
+    page's script raised. Another server's address goes in `base`.
+
+    Fails the test, at its end, on a message that is too large.
+    """
 
     def open_path(path: str = "/", timeout: float = 60, base: str = server_url) -> Page:
         page.goto(base + path)
@@ -126,4 +142,5 @@ def visit(page: Page, server_url: str) -> Callable[..., Page]:
         assert not raised, raised
         return page
 
-    return open_path
+    yield open_path
+    assert max(messages, default=0) <= LARGEST_MESSAGE, f"a message of {max(messages):,} bytes"

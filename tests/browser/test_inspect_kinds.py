@@ -84,6 +84,7 @@ def test_cross_attention_is_a_stack_with_the_source_across(
     rows = explorer.ask("explorer.figure.panels[0].rows.labels")
     assert rows == list(capture.of("cross").tokens)
     assert (len(rows), len(capture.tokens)) == (4, 6)
+    assert explorer.ask("[explorer.figure.grid.down, explorer.figure.grid.across]") == [4, 6]
     _drawn(page, capture.of("cross"))
 
 
@@ -104,7 +105,18 @@ def test_an_uploaded_picture_is_seen_as_patches(visit: Visit, served: Server, mo
     assert labels[:3] == ["[CLS]", "r0c0", "r0c1"]
     assert len(labels) == 17
     model = load_model(str(models / "eyes"), device="cpu")
-    _drawn(page, av.capture(model, image=read_picture(file.getvalue())))
+    expected = av.capture(model, image=read_picture(file.getvalue()))
+    _drawn(page, expected)
+    explorer = Explorer(page)
+    layer, head = (explorer.ask(f"explorer.selection.{word}") for word in ("layer", "head"))
+    row = expected.weights(layer, head)[6, 1:]
+    page.keyboard.press("Escape")  # closes what the file was given in
+    page.locator(".explorer canvas").last.scroll_into_view_if_needed()
+    page.mouse.click(*explorer.cell("weights", 6, 2))  # its weights are then laid over the picture
+    best = divmod(int(row.argmax()), 4)
+    said = f"r1c1, head {head} of layer {layer}: the largest weight on a patch, {row.max():.4f}, "
+    main.get_by_text(f"{said}is on r{best[0]}c{best[1]}").wait_for(timeout=30_000)
+    assert main.get_by_test_id("stVegaLiteChart").count() == 2
 
 
 @pytest.mark.models

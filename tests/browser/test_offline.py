@@ -8,6 +8,7 @@ other page tries is looked at when the session's server ends (conftest.py).
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from tests.browser.server import Server
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
+LOGGED = re.compile(r"You can now view|URL: http|Uvicorn|Started|Waiting for application")
 SENTENCE = "A robin built her nest beside the old gate"
 
 
@@ -40,6 +42,9 @@ def test_a_typed_sentence_is_inspected_without_a_network(visit: Callable[..., Pa
         assert page.locator("canvas:visible").count() >= 2
         assert "softmax weights" in page.locator(".explorer").inner_text()
         assert fresh.outward_attempts() == []
+        # Its log is the address and no more: watching torch's files would flood it.
+        lines = [line.strip() for line in fresh.log().splitlines() if line.strip()]
+        assert [line for line in lines if not LOGGED.search(line)] == []
 
 
 def test_the_guard_itself_sees_an_attempt() -> None:

@@ -77,7 +77,14 @@ def test_round_trip_is_exact() -> None:
     assert np.array_equal(arrays[grid["metrics"][0]["values"]], one.grid.metrics["entropy (nats)"])
     assert arrays[grid["thumbnails"]].shape == (2, 4, 3, 3)
     look = header["selection"].pop("look")
-    assert header["selection"] == {"layer": 7, "head": 1, "panel": None, "row": None, "col": None}
+    assert header["selection"] == {
+        "layer": 7,
+        "head": 1,
+        "panel": None,
+        "row": None,
+        "col": None,
+        "to": None,
+    }
     assert (look["show"], look["least"], look["others"], look["hide"]) == ("matrix", 0.0, [], [])
     assert header["push"] == 4
     for i, dark in enumerate((False, True)):

@@ -158,3 +158,23 @@ def test_a_report_handed_back_with_a_head_that_is_not_there_is_no_push() -> None
     app.number_input(key="row").set_value(1).run()
     assert not app.exception
     assert app.text[0].value == "1", "the reader's word is not sent back to the reader"
+
+
+def test_a_block_is_a_cell_and_its_far_corner_where_the_figure_takes_blocks() -> None:
+    labels = Axis("query", "q", ("a", "b", "c"))
+    panel = Panel("w", "", np.zeros((3, 3), np.float32), labels, labels)
+    plain, taking = Figure("", "", (panel,)), Figure("", "", (panel,), blocks=True)
+
+    def told(to: object) -> Selection:
+        said = {"layer": None, "head": None, "panel": "w", "row": 1, "col": 0, "to": to}
+        found = read({"selection": said})
+        assert found is not None
+        return found
+
+    assert within(told([2, 1]), taking).to == (2, 1)
+    assert within(told([1, 0]), taking).to == (1, 0)
+    assert within(told([2, 1]), plain).to is None
+    for odd in ([3, 1], [0, 1], [2, 99], [2], "2_1", [2.0, 1], [True, 1], None, {"row": 2}):
+        assert within(told(odd), taking).to is None, odd
+    lost = within(Selection(panel="none", row=1, col=0, to=(2, 1)), taking)
+    assert lost == Selection()

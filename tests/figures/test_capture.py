@@ -10,6 +10,7 @@ import attnviz as av
 from attnviz.components.explorer.payload import pack
 from attnviz.figures import capture as figures
 from attnviz.figures import numbers
+from attnviz.figures.capture_words import METRICS
 from attnviz.models import recorded
 from tests.models.test_groups import pair
 from tests.models.tiny import TEXT, llama
@@ -37,7 +38,12 @@ def test_grid_metrics_are_the_captures(recording: recorded.Recording) -> None:
     figure = figures.capture_figure(recording, 0, 0)
     assert figure.grid is not None
     frame = recording.metrics().set_index(["layer", "head"])
-    for column, title in figures.METRICS.items():
+    absent = {"duplicate", "induction"}  # the sentence repeats no token
+    assert frame[list(absent)].isna().all(axis=None)
+    for column, title in METRICS.items():
+        assert (title in figure.grid.metrics) == (column not in absent)
+        if column in absent:
+            continue
         values = figure.grid.metrics[title]
         for layer, head in ((0, 0), (3, 8), (29, 5)):
             assert values[layer, head] == np.float32(frame.loc[(layer, head), column])
@@ -72,7 +78,12 @@ def test_npz_and_csv_give_the_exact_map_back(recording: recorded.Recording) -> N
 def test_cross_attention_says_who_asks_whom() -> None:
     """The decoder's tokens down, the encoder's across: not the encoder's own map by mistake."""
     capture = av.capture(pair("t5"), source="the cat sat on the mat", target="the dog ran")
-    (panel,) = figures.capture_figure(capture.of("cross"), 1, 2).panels
+    figure = figures.capture_figure(capture.of("cross"), 1, 2)
+    assert figure.grid is not None
+    # Thumbnails are square: each row of three stands twice.
+    small, whole = figure.grid.thumbnails[1, 2], capture.weights(1, 2, group="cross")
+    np.testing.assert_allclose(small, np.repeat(whole, 2, 0), atol=1e-6)
+    (panel,) = figure.panels
     assert (panel.rows.title, panel.cols.title) == (
         "decoder (query): attends from",
         "encoder (key): attends to",
@@ -98,7 +109,10 @@ def test_what_the_model_wrote_is_marked_and_says_what_it_predicted() -> None:
     assert panel.cols.details == made.token_details
     said = [detail.partition(", while predicting ")[2] for detail in panel.rows.details]
     assert said == [""] * 12 + list(made.written.labels)
+    said = "softmax weights, 16 × 16, rows sum to 1"
+    assert panel.subtitle == f"{said}; marked in orange: written by the model"
     (plain,) = figures.capture_figure(av.capture(llama(), TEXT), 1, 2).panels
+    assert plain.subtitle == "softmax weights, 13 × 13, rows sum to 1"
     assert (plain.rows.written, plain.grows_from) == (None, None)
 
 

@@ -91,3 +91,19 @@ def test_kimi_k3_at_a_million_tokens():
 )
 def test_totals_named_in_reports(slug: str, length: int, total: int):
     assert kv.size(kv.preset(slug), length=length).total_bytes == total
+
+
+def test_llama_3_8b_takes_a_gibibyte_at_8192_tokens():
+    """32 layers of 8 key-value heads of 128, two bytes a number; calculators that count all 32
+    query heads, or multiply by them, are 4 or 8 times over."""
+    assert per_token("llama-3-8b") == 2 * 32 * 8 * 128 * 2 == 131_072
+    assert kv.size(kv.preset("llama-3-8b"), length=8192).total_bytes == 2**30
+
+
+def test_gpt_oss_is_not_linear():
+    """Half of its 24 layers see 128 tokens: what one token takes at 64 is no rate for 4,096."""
+    short, long = (kv.size(kv.preset("gpt-oss-20b"), length=n).total_bytes for n in (64, 4096))
+    layer = 2 * 8 * 64 * 2  # keys and values of a token
+    assert short == 24 * layer * 64 == 3_145_728
+    assert long == 12 * layer * (4096 + 128) == 103_809_024
+    assert long < 0.52 * short * 4096 / 64

@@ -1,4 +1,4 @@
-"""The five numbers of a head, against closed forms and plain loops."""
+"""The six numbers of a head, against closed forms and plain loops."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def test_an_even_causal_map_has_the_closed_forms() -> None:
     rows = range(1, length + 1)
     assert got["entropy"] == pytest.approx(sum(math.log(n) for n in rows) / length, abs=1e-6)
     assert got["distance"] == pytest.approx(sum((n - 1) / 2 for n in rows) / length, abs=1e-6)
+    assert got["span"] == pytest.approx((length + 1) / 2, abs=1e-5)
     harmonic = sum(1 / n for n in rows)
     assert got["first"] == pytest.approx(harmonic / length, abs=1e-6)
     assert got["self"] == pytest.approx(harmonic / length, abs=1e-6)
@@ -37,6 +38,7 @@ def test_one_key_a_row_has_no_entropy() -> None:
         "first": pytest.approx(0.2),
         "previous": 0,
         "self": 1,
+        "span": 1,
     }
 
 

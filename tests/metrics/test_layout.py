@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import jensenshannon, pdist, squareform
 
 from attnviz.errors import AttnvizError
-from attnviz.metrics.layout import clustering_order, head_distances, plane
+from attnviz.metrics.layout import clustering_order, head_distances, likeness, plane
 from tests.models.made_up import made_up
 
 
@@ -44,3 +44,16 @@ def test_the_plane_keeps_distances_that_lie_in_one() -> None:
 def test_long_texts_are_refused() -> None:
     with pytest.raises(AttnvizError, match="at most 256"):
         head_distances(made_up(300))
+
+
+def test_likeness_is_made_of_its_parts() -> None:
+    capture = made_up(16)
+    told: list[float] = []
+    found = likeness(capture, progress=lambda fraction, _: told.append(fraction))
+    places, distances = head_distances(capture)
+    assert found.places == tuple(places)
+    np.testing.assert_array_equal(found.distances, distances)
+    np.testing.assert_array_equal(found.order, clustering_order(distances))
+    assert told == sorted(told)
+    assert told[0] == 0
+    assert 0.8 < told[-1] < 1

@@ -6,8 +6,12 @@ import networkx
 import numpy as np
 import pytest
 
+import attnviz as av
 from attnviz.errors import AttnvizError
-from attnviz.metrics.rollout import flow, rollout
+from attnviz.metrics.rollout import chains, flow, rollout
+from tests.models.made_up import made_up
+from tests.models.shrink import shrink
+from tests.models.tiny import TEXT, build
 
 
 def maps(n_layers: int, size: int, seed: int = 0, causal: bool = True) -> np.ndarray:
@@ -64,3 +68,24 @@ def test_what_cannot_be_chained_is_said() -> None:
         rollout(-maps(2, 3))
     with pytest.raises(AttnvizError, match="tokens 0 to 2"):
         flow(maps(2, 3), 3)
+
+
+def test_a_capture_is_chained_by_its_mean_heads() -> None:
+    capture = made_up(20, n_layers=4)
+    found = chains(capture)
+    means = np.stack(
+        [np.mean([capture.weights(layer, head) for head in range(3)], axis=0) for layer in range(4)]
+    )
+    wanted = (means + np.eye(20)) / 2
+    np.testing.assert_allclose(found.rollout[2], wanted[2] @ wanted[1] @ wanted[0], atol=1e-6)
+    assert found.flow is not None
+    np.testing.assert_allclose(found.flow[7], flow(means, 7), atol=1e-5)
+    assert chains(made_up(65, n_layers=1, n_heads=1)).flow is None
+
+
+def test_captures_that_cannot_be_chained_say_why() -> None:
+    with pytest.raises(AttnvizError, match="at most 512 tokens, not 513"):
+        chains(made_up(513, n_layers=1, n_heads=1))
+    hybrid = av.capture(build(shrink("qwen3_next")), TEXT)
+    with pytest.raises(AttnvizError, match="1 layers without softmax weights"):
+        chains(hybrid)

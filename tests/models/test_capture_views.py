@@ -11,6 +11,7 @@ import torch
 
 import attnviz as av
 from attnviz.errors import AttnvizError
+from attnviz.metrics import patterns
 from attnviz.metrics.heads import NAMES, head_metrics
 from attnviz.models import LoadedModel
 from attnviz.models.captures import Capture
@@ -98,7 +99,7 @@ def test_the_overview_is_the_mean_of_each_block(capture: Capture, size: int) -> 
 
 def test_metrics_are_those_of_the_full_maps(capture: Capture) -> None:
     frame = capture.metrics()
-    assert list(frame.columns) == ["layer", "head", *NAMES]
+    assert list(frame.columns) == ["layer", "head", *NAMES, *patterns.NAMES]
     assert len(frame) == sum(layer.n_heads for layer in capture.layers)
     expected = torch.cat([head_metrics(torch.from_numpy(maps)) for maps in maps_of(capture)])
     np.testing.assert_allclose(frame[list(NAMES)], expected, atol=1e-4)

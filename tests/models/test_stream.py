@@ -56,7 +56,7 @@ def whole(of: LayerRecord) -> torch.Tensor:
     if allowed is not None:
         scores = scores.masked_fill(~allowed, -torch.inf)
     if of.sinks is not None:
-        scores = torch.cat([scores, of.sinks.double()[:, None, None].expand(-1, T, 1)], -1)
+        scores = torch.cat([scores, of.sinks.double()[:, None].expand(-1, T, 1)], -1)
     return scores.softmax(-1).nan_to_num()[..., :T]
 
 

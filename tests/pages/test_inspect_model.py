@@ -12,7 +12,7 @@ pytestmark = pytest.mark.models
 ROOT = Path(__file__).parents[2]
 
 
-def _open(**query: str) -> AppTest:
+def open_page(**query: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "attnviz" / "ui" / "shell.py"), default_timeout=180)
     app.run()
     app.query_params.update(query)
@@ -29,7 +29,7 @@ def _refusal(app: AppTest) -> str:
 
 
 def test_the_first_visit_shows_maps_predictions_table_checks_and_cautions() -> None:
-    app = _open()
+    app = open_page()
     assert len(app.get("bidi_component")) == 2  # the picture and its wire
     (predictions,) = (frame.value for frame in app.dataframe)
     assert list(predictions.columns) == ["token", "token_id", "probability"]
@@ -43,20 +43,20 @@ def test_the_first_visit_shows_maps_predictions_table_checks_and_cautions() -> N
 
 
 def test_every_head_is_in_the_table() -> None:
-    (heads,) = (frame.value for frame in _open(tab="heads").dataframe)
+    (heads,) = (frame.value for frame in open_page(tab="heads").dataframe)
     assert list(heads.columns[:2]) == ["layer", "head"]
     assert len(heads) == 30 * 9
 
 
 def test_an_encoder_predicts_nothing_and_says_so() -> None:
-    app = _open(model="minilm-l6", text="the cat the dog the cat")
+    app = open_page(model="minilm-l6", text="the cat the dog the cat")
     assert any("predicts no next token" in block.value for block in app.markdown)
     data = app.get("bidi_component")[0].proto.bytes
     assert data.count(b'"[CLS]"') >= 1
 
 
 def test_a_link_names_the_head() -> None:
-    app = _open(text="The cat sat.", layer="11", head="3")
+    app = open_page(text="The cat sat.", layer="11", head="3")
     assert app.query_params["layer"] == "11"
     assert b"Layer 11, head 3" in app.get("bidi_component")[0].proto.bytes
 
@@ -73,7 +73,7 @@ def test_a_link_names_the_head() -> None:
     ],
 )
 def test_hostile_and_odd_text_is_drawn_and_kept(text: str) -> None:
-    app = _open()
+    app = open_page()
     app.text_area(key="text").set_value(text).run()
     assert not app.exception
     assert len(app.get("bidi_component")) == 2
@@ -90,7 +90,7 @@ def test_hostile_and_odd_text_is_drawn_and_kept(text: str) -> None:
     ],
 )
 def test_text_that_cannot_be_run_is_refused_in_words_and_kept(text: str, says: str) -> None:
-    app = _open()
+    app = open_page()
     app.text_area(key="text").set_value(text).run()
     assert says in _refusal(app)
     assert app.text_area(key="text").value == text
@@ -109,7 +109,7 @@ def test_text_that_cannot_be_run_is_refused_in_words_and_kept(text: str, says: s
     ],
 )
 def test_a_model_that_cannot_be_had_is_refused_in_words(name: str) -> None:
-    app = _open(model="other", id=name)
+    app = open_page(model="other", id=name)
     assert _refusal(app).rstrip().endswith(".")
 
 
@@ -124,7 +124,7 @@ def test_a_folder_inside_the_allowed_ones_without_a_model_is_told(
     monkeypatch.setenv("ATTNVIZ_MODEL_DIRS", str(tmp_path))
     settings.cache_clear()
     try:
-        assert "safetensors" in _refusal(_open(model="other", id=str(tmp_path / "pickled")))
-        assert "config.json" in _refusal(_open(model="other", id=str(tmp_path)))
+        assert "safetensors" in _refusal(open_page(model="other", id=str(tmp_path / "pickled")))
+        assert "config.json" in _refusal(open_page(model="other", id=str(tmp_path)))
     finally:
         settings.cache_clear()

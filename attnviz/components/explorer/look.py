@@ -15,6 +15,7 @@ from attnviz.figures.figure import (
     Hidden,
     Lay,
     Look,
+    Order,
     Reading,
     Show,
 )
@@ -33,6 +34,8 @@ def look_of(said: Any) -> Look:
         least=_share(said.get("least")),
         palette=_one_of(said.get("palette"), palette.SEQUENTIAL[1:], ""),
         metric=_name(said.get("metric")),
+        order=_one_of(said.get("order"), Order, ""),
+        cut=_finite(said.get("cut")),
         others=tuple(dict.fromkeys(filter(None, map(_name, _list(said.get("others"))))))[
             :MOST_OTHERS
         ],
@@ -53,6 +56,8 @@ def drawable(look: Look, figure: Figure) -> Look:
     return replace(
         look,
         metric=look.metric if look.metric in metrics else "",
+        order=look.order if look.metric in metrics else "",
+        cut=look.cut if look.metric in metrics else None,
         others=tuple(other for other in look.others if _has(figure, other)),
         at=look.at if look.at in range(figure.n_steps) else None,
         zoomed=look.zoomed if look.zoomed in [panel.id for panel in figure.panels] else "",
@@ -73,9 +78,14 @@ def _one_of(word: Any, kinds: Any, otherwise: Any) -> Any:
 
 
 def _share(number: Any) -> float:
+    finite = _finite(number)
+    return finite if finite is not None and 0 <= finite <= 1 else 0.0
+
+
+def _finite(number: Any) -> float | None:
     if type(number) not in (int, float) or not math.isfinite(number):
-        return 0.0
-    return float(number) if 0 <= number <= 1 else 0.0
+        return None
+    return float(number)
 
 
 def _place(number: Any) -> int | None:

@@ -93,6 +93,7 @@ def take_apart(figure: Figure, heads: Mapping[tuple[int, int], Part] | None = No
         "fileStem": figure.file_stem,
         "snippet": figure.snippet,
         "walk": list(figure.walk),
+        "blocks": figure.blocks,
         "accents": {name: list(pair) for name, pair in palette.ACCENTS.items()},
         "palettes": {
             "sequential": [arrays.add(palette.sequential(dark)) for dark in (False, True)],

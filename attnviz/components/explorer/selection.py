@@ -46,9 +46,17 @@ def read(state: Any) -> Selection | None:
     panel = report.get("panel")
     return Selection(
         panel=panel if isinstance(panel, str) else None,
+        to=corner(report.get("to")),
         look=look_of(report.get("look")),
         **numbers,
     )
+
+
+def corner(said: Any) -> tuple[int, int] | None:
+    """The last row and column of a block in a client's words; None where they are not."""
+    if not isinstance(said, list | tuple) or [type(number) for number in said] != [int, int]:
+        return None
+    return said[0], said[1]
 
 
 def within(selection: Selection, figure: Figure) -> Selection:
@@ -60,8 +68,18 @@ def within(selection: Selection, figure: Figure) -> Selection:
         selection = replace(selection, layer=None, head=None)
     panel = next((p for p in figure.panels if p.id == selection.panel), None)
     if panel is None:
-        return replace(selection, panel=None, row=None, col=None)
+        return replace(selection, panel=None, row=None, col=None, to=None)
     n_rows, n_cols = len(panel.rows.labels), len(panel.cols.labels)
     if selection.row not in range(n_rows) or selection.col not in range(n_cols):
-        return replace(selection, panel=None, row=None, col=None)
+        return replace(selection, panel=None, row=None, col=None, to=None)
+    if selection.to is not None and not _spans(selection, figure, n_rows, n_cols):
+        return replace(selection, to=None)
     return selection
+
+
+def _spans(selection: Selection, figure: Figure, n_rows: int, n_cols: int) -> bool:
+    """Whether `to` is a corner of a block of this figure, below and to the right of the cell."""
+    (last_row, last_col), row, col = selection.to or (-1, -1), selection.row, selection.col
+    if not figure.blocks or row is None or col is None:
+        return False
+    return row <= last_row < n_rows and col <= last_col < n_cols

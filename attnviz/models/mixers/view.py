@@ -52,6 +52,10 @@ class EffectiveMaps(Regroupable):
         )
 
     @property
+    def n_keys(self) -> int:
+        return self.n_tokens
+
+    @property
     def captured(self) -> tuple[Layer, ...]:
         return self.layers
 

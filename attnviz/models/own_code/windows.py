@@ -39,7 +39,7 @@ def windowed(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Found]
         places = window_places(rows, columns, side, shift)
         maps, allowed = placed(raw.weights, places, rows * columns)
         allowed &= apart(rows, columns, shift)
-        axis = patches(rows, columns)
+        axis = patches(rows, columns, down)
         found.append(Found(f"stage {stage + 1}", index, maps, allowed, (axis, axis)))
     return found
 

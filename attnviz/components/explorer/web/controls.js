@@ -58,8 +58,9 @@ export function slider(label, places, act) {
   const root = element("label", "slider", {}, [label, input, value]);
   return {
     root,
-    /** @param {number} place @param {string} text */
-    update(place, text) {
+    /** @param {number} place @param {string} text @param {string} now - what it is called now */
+    update(place, text, now = label) {
+      if (root.firstChild && root.firstChild.textContent !== now) root.firstChild.textContent = now;
       input.value = String(place);
       input.setAttribute("aria-valuetext", text);
       value.textContent = text;

@@ -26,7 +26,7 @@ import { Toolbar } from "./toolbar.js";
 import { Voice } from "./voice.js";
 import { Zooming } from "./zooming.js";
 
-const NOTHING = { panel: null, row: null, col: null };
+const NOTHING = { panel: null, row: null, col: null, to: null };
 const IDLE = /** @type {import("./readout.js").Piece[]} */ ([
   { kind: "word", text: "Point at a cell to read it; click to keep it." },
 ]);
@@ -161,6 +161,7 @@ export class Explorer {
       leave: () => this.point(null, null, null),
       pin: this.pin.bind(this),
       clear: () => this.select(NOTHING),
+      blocks: () => this.figure.blocks ?? false,
       menu: (/** @type {PanelView} */ view) =>
         exportMenu(() => scenePlate(view.scene, wordsOf(this, view.scene.panel)), this),
       moved: this.zooming.moved.bind(this.zooming),
@@ -176,16 +177,18 @@ export class Explorer {
 
   markAll() {
     const { panels } = this.scenes;
-    const { panel: id, row, col } = this.selection;
+    const { panel: id, row, col, to } = this.selection;
     const pointer = this.pointer ?? this.player.newest();
     const home = shownPanels(this.figure, this.selection).find((panel) => panel.id === id);
     const pinned = home ? { panel: home, row, col } : null;
+    const far = home && to ? { panel: home, row: to[0], col: to[1] } : null;
     panels.forEach((panel, i) => {
       const one = this.views.get(panel.id);
       if (!one) return;
       const { shown } = one.scene;
       const pin = linked(pinned, panel, shown);
-      const marks = { ...linked(pointer, panel, shown), pinRow: pin.row, pinCol: pin.col };
+      const end = linked(far, panel, shown);
+      const marks = { ...linked(pointer, panel, shown), pinRow: pin.row, pinCol: pin.col, toRow: end.row, toCol: end.col };
       one.mark(marks, i === 0 ? IDLE : [], this.pointer?.panel.id === panel.id);
     });
     this.scenes.mark(pointer, pinned);
@@ -200,13 +203,13 @@ export class Explorer {
     this.markAll();
   }
 
-  /** @param {string} panel @param {number} row @param {number} col */
-  pin(panel, row, col) {
+  /** @param {string} panel @param {number} row @param {number} col @param {[number, number] | null} to - a block's end */
+  pin(panel, row, col, to = null) {
     const { selection: now, scenes } = this;
     // What is drawn for comparison only has no name outside: its cells are the open map's.
     if (scenes.main && !this.figure.panels.some(({ id }) => id === panel)) panel = scenes.main.panel.id;
-    const again = now.panel === panel && now.row === row && now.col === col;
-    this.select(again ? NOTHING : { panel, row, col });
+    const again = now.panel === panel && now.row === row && now.col === col && String(now.to ?? "") === String(to ?? "");
+    this.select(again ? NOTHING : { panel, row, col, to });
   }
 
   /** @param {Partial<Options>} change @param {boolean} settled - not while a slider is dragged */
@@ -230,18 +233,14 @@ export class Explorer {
   select(change) {
     const { grid } = this.figure;
     const before = openHead(this.figure, this.selection);
-    this.selection = { ...this.selection, ...change };
+    this.selection = { ...this.selection, ...("row" in change ? { to: null } : {}), ...change };
     if (grid) this.selection = { ...this.selection, ...openHead(this.figure, this.selection) };
     this.draw();
     this.telling.changed(change, before);
   }
 
   stop() {
-    this.lecture?.stop();
-    this.player.stop();
-    this.zooming.stop();
-    this.telling.stop();
-    this.voice.stop();
+    for (const part of [this.lecture, this.player, this.zooming, this.telling, this.voice]) part?.stop();
     cancelAnimationFrame(this.frame);
     this.depot.leave();
     this.watcher.disconnect();

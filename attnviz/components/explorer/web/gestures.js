@@ -52,7 +52,7 @@ export function gestures(plot, view) {
 
   plot.addEventListener("pointerdown", (event) => {
     clicked = false;
-    if (event.button !== 0 || !view.isZoomed() || pinch || !view.at(event.clientX, event.clientY)) return;
+    if (event.button !== 0 || event.shiftKey || !view.isZoomed() || pinch || !view.at(event.clientX, event.clientY)) return;
     pressed = { id: event.pointerId, x: event.clientX, y: event.clientY };
   });
   plot.addEventListener("pointermove", (event) => {

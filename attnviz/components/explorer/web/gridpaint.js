@@ -3,6 +3,7 @@
 /** @import { GridPlan } from "./gridplan.js" */
 import { canvasSurface, raster } from "./canvas.js";
 import { headX, layerY } from "./gridplan.js";
+import { passes } from "./gridtools.js";
 import { words } from "./pixels.js";
 
 /**
@@ -13,20 +14,20 @@ import { words } from "./pixels.js";
  */
 export function atlas(grid, theme) {
   const table = words(grid.signed ? theme.diverging : theme.sequential);
-  const { size, heads, layers, thumbnails } = grid;
-  const width = heads * size;
-  const out = new Uint32Array(width * layers.length * size);
+  const { down, across, heads, layers, thumbnails } = grid;
+  const width = heads * across;
+  const out = new Uint32Array(width * layers.length * down);
   let from = 0;
   for (let layer = 0; layer < layers.length; layer += 1) {
     for (let head = 0; head < heads; head += 1) {
-      for (let y = 0; y < size; y += 1) {
-        const to = (layer * size + y) * width + head * size;
-        for (let x = 0; x < size; x += 1) out[to + x] = table[thumbnails[from + x]];
-        from += size;
+      for (let y = 0; y < down; y += 1) {
+        const to = (layer * down + y) * width + head * across;
+        for (let x = 0; x < across; x += 1) out[to + x] = table[thumbnails[from + x]];
+        from += across;
       }
     }
   }
-  return raster(out, width, layers.length * size);
+  return raster(out, width, layers.length * down);
 }
 
 /**
@@ -49,20 +50,24 @@ export function extent(values) {
  *
  * @param {CanvasRenderingContext2D} context - scaled to CSS pixels
  * @param {{grid: Grid, plan: GridPlan, theme: Theme, sheet: HTMLCanvasElement,
- *   metric: Float32Array | null}} scene
+ *   metric: Float32Array | null, sifting: import("./gridtools.js").Sifting}} scene
  */
-export function paintGrid(context, { grid, plan, theme, sheet, metric }) {
+export function paintGrid(context, { grid, plan, theme, sheet, metric, sifting }) {
   context.clearRect(0, 0, plan.width, plan.height);
   // Enlarged cells keep their edges.
-  context.imageSmoothingEnabled = grid.size > plan.side;
+  context.imageSmoothingEnabled = Math.max(grid.down, grid.across) > plan.side;
   context.imageSmoothingQuality = "high";
-  const { size } = grid;
+  const { down, across } = grid;
   const { side } = plan;
   const ends = metric && extent(metric);
   for (let layer = 0; layer < plan.layers; layer += 1) {
     for (let head = 0; head < plan.heads; head += 1) {
       const [x, y] = [headX(plan, head), layerY(plan, layer)];
-      if (metric && ends) {
+      const faded = metric && !passes(metric[layer * plan.heads + head], sifting);
+      if (faded) {
+        context.fillStyle = theme.surface;
+        context.fillRect(x, y, side, side);
+      } else if (metric && ends) {
         const value = metric[layer * plan.heads + head];
         const at = (value - ends.lo) / (ends.hi - ends.lo || 1);
         const step = 3 * Math.round(255 * at);
@@ -70,7 +75,7 @@ export function paintGrid(context, { grid, plan, theme, sheet, metric }) {
         context.fillStyle = Number.isNaN(at) ? theme.surface : `rgb(${r},${g},${b})`;
         context.fillRect(x, y, side, side);
       } else {
-        context.drawImage(sheet, head * size, layer * size, size, size, x, y, side, side);
+        context.drawImage(sheet, head * across, layer * down, across, down, x, y, side, side);
       }
       context.strokeStyle = theme.line;
       context.globalAlpha = 0.55;

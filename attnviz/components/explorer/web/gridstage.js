@@ -31,7 +31,7 @@ export function layOutGrid(explorer, width, tall, maps) {
   const given = {
     grid,
     theme: explorer.theme,
-    metric: explorer.options.metric,
+    options: explorer.options,
     maxWidth: beside ? width * 0.42 : width,
     // Above the panels it scrolls in a box of its own.
     maxHeight: beside ? tall : flat ? (explorer.lecture ? STRIP : Infinity) : 40 * grid.layers.length,
@@ -47,7 +47,7 @@ export function layOutGrid(explorer, width, tall, maps) {
       {
         open: (layer, head) => explorer.select({ layer, head }),
         also: (layer, head) => explorer.also(`${layer}.${head}`),
-        metric: (metric) => explorer.change({ metric }),
+        change: (change, settled) => explorer.change(change, settled),
       },
       given,
     );

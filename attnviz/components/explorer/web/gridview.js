@@ -1,11 +1,13 @@
 // @ts-check
-/** @import { Grid, Theme } from "./types.js" */
+/** @import { Grid, Options, Theme } from "./types.js" */
 import { ActiveCell } from "./activecell.js";
 import { context2d, sized } from "./canvas.js";
 import { element } from "./dom.js";
 import { number } from "./format.js";
 import { atlas, extent, frameThumbnail, paintGrid } from "./gridpaint.js";
 import { gridPlan, headX, layerY, thumbnailAt } from "./gridplan.js";
+import { GridRanking } from "./gridranking.js";
+import { GridTools, passes } from "./gridtools.js";
 import { headName } from "./heads.js";
 import { moved } from "./keys.js";
 
@@ -13,13 +15,13 @@ import { moved } from "./keys.js";
  * @typedef {object} GridHost
  * @property {(layer: number, head: number) => void} open - layer is the true index
  * @property {(layer: number, head: number) => void} also - beside the open one
- * @property {(name: string) => void} metric
+ * @property {(change: Partial<Options>, settled?: boolean) => void} change
  *
  * @typedef {{layer: number, head: number}} Place - layer is a row of the grid
  */
 
 /**
- * @typedef {{grid: Grid, theme: Theme, metric: string, maxWidth: number, maxHeight: number,
+ * @typedef {{grid: Grid, theme: Theme, options: Options, maxWidth: number, maxHeight: number,
  *   layer: number, head: number, beside: {layer: number, head: number, colour: string}[]}} Given
  *   layer is the true index
  *
@@ -32,8 +34,10 @@ export class GridView {
   /** @param {GridHost} host @param {Given} given */
   constructor(host, given) {
     this.host = host;
+    this.given = given;
     this.select = element("select", "", { "aria-label": "Colour thumbnails by" });
-    this.select.onchange = () => host.metric(this.select.value);
+    this.select.onchange = () => host.change({ metric: this.select.value, cut: null });
+    this.tools = new GridTools(host.change);
     this.label = element("label", "metric", {}, ["Show ", this.select]);
     this.base = element("canvas", "base");
     this.over = element("canvas", "over");
@@ -41,8 +45,13 @@ export class GridView {
     this.active = new ActiveCell(this.plot);
     this.box = element("div", "box", {}, [this.plot]);
     this.readout = element("p", "readout");
-    this.note = element("p", "note");
-    this.root = element("section", "grid-view", {}, [this.label, this.box, this.readout, this.note]);
+    this.note = element("p", "note", { role: "status" });
+    this.root = element("section", "grid-view", {}, [this.label, this.tools.root, this.box, this.readout, this.note]);
+    this.ranking = new GridRanking({
+      point: (at) => this.point(this.placeOf(at)),
+      leave: () => this.point(null),
+      pin: (at) => this.open(this.placeOf(at), { shiftKey: false, altKey: false }),
+    });
     /** @type {Place | null} */
     this.hover = null;
     this.selected = { layer: -1, head: -1 };
@@ -58,13 +67,13 @@ export class GridView {
   }
 
   /** @param {Given} given @returns {GridScene} */
-  sceneOf({ grid, theme, metric, maxWidth, maxHeight }) {
+  sceneOf({ grid, theme, options, maxWidth, maxHeight }) {
     const plan = gridPlan(grid.layers.length, grid.heads, grid.kvHeads, maxWidth, maxHeight);
     // A few colours of the middle tell the palettes apart.
     const key = `${grid.digest} ${theme.page} ${theme.sequential.subarray(381, 393)}`;
     const sheet = key === this.sheetKey ? this.scene.sheet : atlas(grid, theme);
     this.sheetKey = key;
-    return { grid, plan, theme, sheet, metric: grid.metrics.find(({ name }) => name === metric) ?? null };
+    return { grid, plan, theme, sheet, metric: grid.metrics.find(({ name }) => name === options.metric) ?? null };
   }
 
   /** @param {Given} given */
@@ -73,15 +82,18 @@ export class GridView {
     this.scene = this.sceneOf(given);
     const { grid, plan, metric } = this.scene;
     this.root.style.width = `${Math.min(given.maxWidth, Math.max(plan.width, 230))}px`;
-    this.options();
+    this.given = given;
+    this.words();
+    this.tools.update(metric, given.options);
+    this.arrange();
     this.plot.setAttribute("aria-label", `All ${grid.word}s: layers down, ${grid.word}s across`);
     this.plot.setAttribute("aria-rowcount", String(grid.layers.length));
     this.plot.setAttribute("aria-colcount", String(grid.heads));
-    const drawn = JSON.stringify([this.sheetKey, plan, metric?.name, Array.from(metric?.values ?? []), ratio]);
+    const drawn = JSON.stringify([this.sheetKey, plan, metric?.name, Array.from(metric?.values ?? []), given.options.cut, given.options.order, ratio]);
     if (drawn !== this.drawn) {
       this.drawn = drawn;
       for (const canvas of [this.base, this.over]) sized(canvas, plan.width, plan.height, ratio);
-      paintGrid(context2d(this.base), { ...this.scene, metric: metric?.values ?? null });
+      paintGrid(context2d(this.base), { ...this.scene, metric: metric?.values ?? null, sifting: given.options });
     }
     const selected = { layer: grid.layers.indexOf(given.layer), head: given.head };
     const news = selected.layer !== this.selected.layer || selected.head !== this.selected.head;
@@ -94,7 +106,17 @@ export class GridView {
     this.mark();
   }
 
-  options() {
+  /** The grid, or in its place the list of its heads by a metric. */
+  arrange() {
+    const { scene, given, box, ranking } = this;
+    const listed = scene.metric !== null && given.options.order !== "";
+    box.hidden = listed;
+    if (!listed) return ranking.root.remove();
+    ranking.update(scene, given.options, this.sheetKey);
+    if (!ranking.root.isConnected) box.after(ranking.root);
+  }
+
+  words() {
     const { grid, metric } = this.scene;
     const names = ["", ...grid.metrics.map(({ name }) => name)];
     this.label.hidden = names.length === 1;
@@ -105,9 +127,18 @@ export class GridView {
     }
     this.select.value = metric?.name ?? "";
     const ends = metric && extent(metric.values);
-    this.note.textContent = ends
-      ? `Colour: ${metric.name}, from ${number(ends.lo)} to ${number(ends.hi)}.`
+    const says = ends
+      ? `${this.given.options.order ? "" : "Colour: "}${metric.name}, from ${number(ends.lo)} to ${number(ends.hi)}.${this.counted(metric.values)}`
       : "Each map on its own scale (square root), for its shape only.";
+    if (this.note.textContent !== says) this.note.textContent = says;
+  }
+
+  /** @param {Float32Array} values - how many of them pass the threshold */
+  counted(values) {
+    const { options, grid } = this.given;
+    if (options.cut === null) return "";
+    const many = values.filter((value) => passes(value, options)).length;
+    return ` ${many} of ${values.length} ${grid.word}s pass.`;
   }
 
   mark() {
@@ -122,6 +153,7 @@ export class GridView {
     const open = place.layer === this.selected.layer && place.head === this.selected.head;
     this.readout.textContent = said;
     this.active.set(said, place.layer, place.head, open);
+    this.ranking.list.mark(this.hover ? this.at(this.hover) : -1, this.at(this.selected));
   }
 
   /** @param {Place} place */
@@ -142,6 +174,18 @@ export class GridView {
     box.scrollTop = Math.max(Math.min(box.scrollTop, y - plan.y), bottom, 0);
     box.scrollLeft = Math.max(Math.min(box.scrollLeft, x - plan.x), right, 0);
   }
+
+  /** @param {Place | null} place - pointed at */
+  point(place) {
+    this.hover = place;
+    this.mark();
+  }
+
+  /** @param {Place} place @returns {number} layer after layer */
+  at = ({ layer, head }) => layer * this.scene.grid.heads + head;
+
+  /** @param {number} at @returns {Place} */
+  placeOf = (at) => ({ layer: Math.floor(at / this.scene.grid.heads), head: at % this.scene.grid.heads });
 
   /** @param {MouseEvent} event */
   under(event) {
@@ -172,13 +216,9 @@ export class GridView {
   listen() {
     this.plot.onpointermove = (event) => {
       if (event.pointerType === "touch") return;
-      this.hover = this.under(event);
-      this.mark();
+      this.point(this.under(event));
     };
-    this.plot.onpointerleave = this.plot.onblur = () => {
-      this.hover = null;
-      this.mark();
-    };
+    this.plot.onpointerleave = this.plot.onblur = () => this.point(null);
     this.plot.onclick = (event) => {
       const place = this.under(event);
       if (place) this.open(place, event);

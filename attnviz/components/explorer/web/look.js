@@ -8,6 +8,8 @@ export const PLAIN = {
   least: 0,
   palette: "",
   metric: "",
+  order: "",
+  cut: null,
   others: [],
   row: false,
   table: false,

@@ -3,9 +3,10 @@
 import { elided, isolated, shown as shownText } from "./labels.js";
 
 /**
- * What is marked on one panel: places among the drawn rows and columns, -1 for none.
+ * What is marked on one panel: places among the drawn rows and columns, -1 for none. A block goes
+ * from pinRow and pinCol to toRow and toCol.
  *
- * @typedef {{row: number, col: number, pinRow: number, pinCol: number}} Marks
+ * @typedef {{row: number, col: number, pinRow: number, pinCol: number, toRow: number, toCol: number}} Marks
  */
 
 /**
@@ -31,7 +32,10 @@ export function paintOverlay(context, { panel, shown, plan, theme, measure }, ma
   context.clip();
   if (row >= 0) band(context, theme, x, top(row), w, cellH);
   if (col >= 0) band(context, theme, left(col), y, cellW, h);
-  if (seen(pinRow, plan.row, plan.nRows) >= 0 && seen(pinCol, plan.col, plan.nCols) >= 0) {
+  if (marks.toRow >= 0 && marks.toCol >= 0) {
+    const [wide, tall] = [(marks.toCol - pinCol + 1) * cellW, (marks.toRow - pinRow + 1) * cellH];
+    cellFrame(context, left(pinCol), top(pinRow), wide, tall, theme.page, theme.accents.highlight);
+  } else if (seen(pinRow, plan.row, plan.nRows) >= 0 && seen(pinCol, plan.col, plan.nCols) >= 0) {
     cellFrame(context, left(pinCol), top(pinRow), cellW, cellH, theme.page, theme.accents.highlight);
   }
   if (row >= 0 && col >= 0) cellFrame(context, left(col), top(row), cellW, cellH, theme.page, theme.text);

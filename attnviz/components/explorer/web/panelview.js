@@ -3,6 +3,7 @@
 /** @import { Marks } from "./overlay.js" */
 /** @import { Given, Shown } from "./scene.js" */
 import { ActiveCell } from "./activecell.js";
+import { Brush, blockPieces } from "./block.js";
 import { canvasSurface, context2d, sized } from "./canvas.js";
 import { cellAt, rowAt } from "./cells.js";
 import { element } from "./dom.js";
@@ -24,7 +25,8 @@ const ROW_AFTER = 120; // ms of rest on a cell before its whole row is asked for
  * @typedef {object} PanelHost
  * @property {(panel: string, row: number | null, col: number | null) => void} point
  * @property {() => void} leave
- * @property {(panel: string, row: number, col: number) => void} pin
+ * @property {(panel: string, row: number, col: number, to?: [number, number] | null) => void} pin
+ * @property {() => boolean} blocks - whether a block may be kept
  * @property {() => void} clear
  * @property {(panel: PanelView) => HTMLElement} menu
  * @property {(panel: PanelView, window: Window) => void} moved - the reader has moved it
@@ -32,7 +34,7 @@ const ROW_AFTER = 120; // ms of rest on a cell before its whole row is asked for
  */
 
 /** @type {Marks} */
-const NO_MARKS = { row: -1, col: -1, pinRow: -1, pinCol: -1 };
+const NO_MARKS = { row: -1, col: -1, pinRow: -1, pinCol: -1, toRow: -1, toCol: -1 };
 
 /** One matrix on the page: its canvas, its labels, its readout, its keys. */
 export class PanelView {
@@ -66,6 +68,7 @@ export class PanelView {
     this.rowTimer = 0;
     /** @type {Shown} */
     this.scene = sceneOf(given, this.viewport.window, null);
+    this.brush = new Brush(this.plot, this);
     this.update(given);
     this.listen();
   }
@@ -151,9 +154,11 @@ export class PanelView {
     const pointed = marks.row >= 0 || marks.col >= 0;
     const row = pointed ? marks.row : marks.pinRow;
     const col = pointed ? marks.col : marks.pinCol;
-    const pieces = this.say(row, col);
-    show(this.readout, pieces.length > 0 ? pieces : this.idle);
     const kept = row >= 0 && row === marks.pinRow && col === marks.pinCol;
+    const to = /** @type {[number, number]} */ ([shown.rows[marks.toRow], shown.cols[marks.toCol]]);
+    const block = kept && marks.toRow >= 0 && marks.toCol >= 0;
+    const pieces = block ? blockPieces(panel, shown.rows[row], shown.cols[col], to) : this.say(row, col);
+    show(this.readout, pieces.length > 0 ? pieces : this.idle);
     this.active.set(plain(pieces), row < 0 ? -1 : shown.rows[row], col < 0 ? -1 : shown.cols[col], kept);
     // For machines: the number itself, where it is known.
     const at = row >= 0 && col >= 0 ? cellAt(panel, shown.rows[row], shown.cols[col]) : null;
@@ -193,7 +198,7 @@ export class PanelView {
   listen() {
     const hand = gestures(this.plot, this.viewport);
     this.plot.onpointermove = (event) => {
-      if (event.pointerType === "touch" || hand.busy()) return;
+      if (event.pointerType === "touch" || hand.busy() || this.brush.busy()) return;
       const { row, col } = this.under(event);
       if (row < 0 && col < 0) this.host.leave();
       else this.point(row, col);
@@ -201,9 +206,10 @@ export class PanelView {
     this.plot.onpointerleave = () => this.host.leave();
     this.plot.onclick = (event) => {
       const { row, col } = this.under(event);
-      if (row < 0 || col < 0 || hand.busy()) return;
+      if (row < 0 || col < 0 || hand.busy() || this.brush.busy()) return;
+      if (event.shiftKey && this.brush.extend({ row, col })) return;
       this.cursor = { row, col };
-      this.pin();
+      this.brush.keep(this.cursor);
     };
     this.plot.onkeydown = (event) => this.key(event);
     this.plot.onfocus = () => {
@@ -218,11 +224,6 @@ export class PanelView {
     this.host.point(panel.id, row < 0 ? null : shown.rows[row], col < 0 ? null : shown.cols[col]);
   }
 
-  pin() {
-    const { panel, shown } = this.scene;
-    this.host.pin(panel.id, shown.rows[this.cursor.row], shown.cols[this.cursor.col]);
-  }
-
   /** @param {KeyboardEvent} event */
   key(event) {
     const { shown } = this.scene;
@@ -234,7 +235,8 @@ export class PanelView {
       this.point(to.row, to.col);
     } else if (zoomed) this.point(this.cursor.row, this.cursor.col);
     else if (event.key === "Escape") this.host.clear();
-    else if (event.key === "Enter" || event.key === " ") this.pin();
+    else if (event.key === "Enter" && event.shiftKey && this.brush.extend(this.cursor)) this.host.leave();
+    else if (event.key === "Enter" || event.key === " ") this.brush.keep(this.cursor);
     else return;
     event.preventDefault();
     event.stopPropagation();

@@ -82,7 +82,8 @@ export function unpack(bytes) {
     file: header.file && { ...header.file, data: bytes.slice(bytes.length - header.file.length) },
     grid: header.grid && {
       ...header.grid,
-      size: header.arrays[header.grid.thumbnails].shape[3],
+      down: header.arrays[header.grid.thumbnails].shape[2],
+      across: header.arrays[header.grid.thumbnails].shape[3],
       thumbnails: array(header.grid.thumbnails),
       digest: digest(header.grid.thumbnails),
       metrics: header.grid.metrics.map((/** @type {any} */ metric) => ({

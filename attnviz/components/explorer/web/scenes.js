@@ -18,6 +18,7 @@ import { range, view } from "./view.js";
 const GAP = 16; // between maps that are compared
 const BARS = 300; // the width of the ranked bars
 const SPARED = 12; // pixels below a picture that a lecture has to itself
+const FEW = 64; // tokens a side of a map that is legible in a third of the page
 const ROOMY = 660; // with as much room they stand beside the picture, not below it
 
 /** Which views of a figure are on the page, and the maps that they show. */
@@ -80,7 +81,14 @@ export class Scenes {
     const { step } = this.explorer.player;
     this.staged = this.show === "matrix" && step !== null && step.rows === null;
     this.explorer.panels.classList.toggle("staged", this.staged && this.panels.length > 1);
-    this.explorer.panels.classList.toggle("compared", this.show === "compare");
+    this.explorer.panels.classList.toggle("compared", this.compares());
+  }
+
+  /** Whether maps stand side by side: those chosen, or those of one head beside a grid of all. */
+  compares() {
+    if (this.show !== "matrix" || this.staged) return this.show === "compare";
+    const few = this.panels.every(({ rows, cols }) => Math.max(rows.labels.length, cols.labels.length) <= FEW);
+    return few && this.explorer.figure.grid !== null && this.panels.length > 1;
   }
 
   /** @returns {Show} what was asked for, as far as this figure has it */
@@ -136,8 +144,8 @@ export class Scenes {
     const alone = lecture !== null && this.panels.length > 0 && this.show === "matrix";
     if (alone || this.staged) return stageSize(this.panels.length, at, room, alone ? tall + SPARED : tall, alone);
     if (this.panels.length === 1) return { maxWidth: room, maxHeight: tall, cell: 60 };
-    if (this.show !== "compare") return null;
     // Beside a grid too the difference stays in sight.
+    if (!this.compares()) return null;
     const across = room >= 620 ? 3 : room >= 480 ? 2 : 1;
     return { maxWidth: Math.floor((room - (across - 1) * GAP) / across), maxHeight: tall, cell: 60 };
   }

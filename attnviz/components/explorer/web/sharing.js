@@ -15,18 +15,21 @@ import { words } from "./zooming.js";
 export function linkOf(figure, selection, options, page) {
   const link = new URL(page);
   if (!figure.linked) return link.href;
-  const { panel, row, col } = selection;
+  const { panel, row, col, to } = selection;
   const seen = words(options);
   const said = {
     ...(figure.grid ? openHead(figure, selection) : {}),
     panel: panel === "weights" ? null : panel,
     row,
     col,
+    to: to?.join("_") ?? null,
     show: options.show === "matrix" ? null : options.show,
     colours: options.scale,
     min: options.least || null,
     palette: options.palette,
     metric: options.metric,
+    order: options.order,
+    cut: options.cut,
     with: options.others.join(","),
     bars: options.row ? 1 : null,
     table: options.table ? 1 : null,

@@ -91,6 +91,7 @@ export class TokenList {
       if (root.matches(":focus-visible")) this.visit(this.cursor);
     };
     root.onkeydown = (event) => {
+      if (this.items.length === 0) return;
       const to = host.moved(event, this.cursor);
       if (to !== null) this.visit(to);
       else if (event.key === "Escape") host.clear();
@@ -103,6 +104,7 @@ export class TokenList {
 
   /** @param {number} i - among the items */
   visit(i) {
+    if (i >= this.items.length) return;
     this.cursor = i;
     this.root.setAttribute("aria-activedescendant", this.items[i].id);
     this.reveal(i);

@@ -33,12 +33,13 @@
  *   What of a map is in sight: how many times larger than the whole, and the first drawn row and
  *   column, which may be cut.
  *
- * @typedef {{layers: number[], heads: number, kvHeads: number | null, word: string, signed: boolean, size: number,
+ * @typedef {{layers: number[], heads: number, kvHeads: number | null, word: string, signed: boolean, down: number, across: number,
  *   thumbnails: Uint8Array, digest: string, first: [number, number] | null,
  *   metrics: {name: string, values: Float32Array}[], stack: Float32Array | null}} Grid
  *
  * @typedef {{layer: number | null, head: number | null, panel: string | null,
- *   row: number | null, col: number | null}} Selection
+ *   row: number | null, col: number | null, to?: [number, number] | null}} Selection
+ *   to: last row and column of a block that begins at row and col; null: one cell.
  *
  * @typedef {{title: string, alt: string, settings: string, fileStem: string,
  *   accents: Record<string, [string, string]>,
@@ -46,23 +47,27 @@
  *     named: Record<string, [Uint8Array, Uint8Array]>, lines: [string[], string[]]},
  *   panels: Panel[], grid: Grid | null, selection: Selection & {look: Look}, push: number, id: string,
  *   key: string, held?: (layer: number, head: number) => Panel,
- *   known?: (layer: number, head: number) => Panel | null, snippet: string, walk: string[], linked?: boolean,
+ *   known?: (layer: number, head: number) => Panel | null, snippet: string, walk: string[], blocks?: boolean, linked?: boolean,
  *   sealed?: boolean, parts?: {layer: number, head: number, part: import("./wire.js").Part}[],
  *   file?: {number: number, data: Uint8Array, kind: "page" | "map", refusal: string} | null}} Figure
  *   held: the map of any head, where the explorer may ask for those that it lacks, or the last one
  *   shown while it is on its way; known: the same, or null where it is not here. snippet: the
- *   Python that computes it. walk: ids of the panels to be played one after another. linked: the page's address has its selection. sealed: there is no
+ *   Python that computes it. walk: ids of the panels to be played one after another. blocks: a block of cells may be chosen. linked: the page's address has its selection. sealed: there is no
  *   server; parts: maps that came along. file: what was asked for, at the message's end.
  *
  * @typedef {"absolute" | "row" | "log"} ScaleKind
  *
  * @typedef {"matrix" | "lines" | "text" | "compare"} Show
  *
+ * @typedef {"" | "down" | "up"} Order - of heads: in their places, or the largest or smallest first
+ *
  * @typedef {{show: Show, scale: ScaleKind | null, least: number, palette: string, metric: string,
+ *   order: Order, cut: number | null,
  *   others: string[], row: boolean, table: boolean, lines: "columns" | "rows", reading: "from" | "to",
  *   at: number | null}} Drawn
  *   What Look and Options share. scale: how weights are coloured; null leaves it to the size of
- *   the map. least: weights below are drawn as nothing. others: keys of maps beside the open one. at: the step of
+ *   the map. least: weights below are drawn as nothing. cut: heads
+ *   with less of the metric are faded, with more where the smallest come first. others: keys of maps beside the open one. at: the step of
  *   the walk that is shown, null for the whole figure.
  *
  * @typedef {Drawn & {hide: ("first" | "special")[], zoom: number[] | null, zoomed: string}} Look

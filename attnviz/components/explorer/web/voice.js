@@ -1,6 +1,7 @@
 // @ts-check
 /** @import { Explorer } from "./explorer.js" */
 import { element } from "./dom.js";
+import { blockPieces } from "./block.js";
 import { cell, plain } from "./readout.js";
 
 const REST = 250; // ms: what is passed over is not read out
@@ -26,15 +27,15 @@ export class Voice {
 
   /** After each drawing: whether another head is open, or another cell kept. @param {Explorer} explorer */
   follow({ selection, figure, scenes }) {
-    const { panel: id, row, col } = selection;
+    const { panel: id, row, col, to } = selection;
     const head = figure.grid ? (scenes.main?.name ?? "") : "";
-    const kept = `${head} ${id} ${row} ${col}`;
+    const kept = `${head} ${id} ${row} ${col} ${to}`;
     const before = { known: this.known, head: this.head };
     this.known = kept;
     this.head = head;
     if (before.known === null || before.known === kept) return;
     const panel = [...scenes.panels, ...figure.panels].find((one) => one.id === id);
-    const said = panel && row !== null && col !== null ? `Kept: ${plain(cell(panel, row, col))}` : "Nothing kept.";
+    const said = panel && row !== null && col !== null ? `Kept: ${plain(to ? blockPieces(panel, row, col, to) : cell(panel, row, col))}` : "Nothing kept.";
     this.say(before.head === head ? said : panel ? `${head}. ${said}` : head);
   }
 

@@ -1,0 +1,130 @@
+"""Which heads do this?, and heads by a metric, in a browser on SmolLM2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page
+
+from attnviz.metrics.ranking import which_heads
+from attnviz.models import Capture, LoadedModel, capture
+from attnviz.ui.page import CAUTIONS
+from tests.browser.chromium import wait_idle
+from tests.browser.test_explorer import Explorer
+
+pytestmark = [pytest.mark.browser, pytest.mark.models]
+
+TEXT = "Mr and Mrs Dursley were proud to say that Mr and Mrs Durs"
+Visit = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def captured(smollm2: LoadedModel) -> Capture:
+    return capture(smollm2, TEXT)
+
+
+def _first(page: Page) -> tuple[int, int, float]:
+    """Layer, head and weight of the first row of the list, as the page shows them."""
+    table = page.get_by_test_id("stDataFrame").locator("table[role=grid]")
+    cells = table.locator("tbody tr").first.locator("td")
+    texts = [text for text in cells.all_text_contents() if text]
+    return int(texts[-3]), int(texts[-2]), float(texts[-1])
+
+
+def _is_first(page: Page, captured: Capture, queries: int | slice, keys: int | slice) -> None:
+    wait_idle(page)
+    best = which_heads(captured, queries, keys).iloc[0]
+    layer, head, weight = _first(page)
+    assert (layer, head) == (best["layer"], best["head"])
+    assert weight == pytest.approx(best["weight"], abs=1e-4)
+
+
+def test_a_cell_and_a_block_rank_all_heads_and_a_row_shows_its_head(
+    visit: Visit, captured: Capture
+) -> None:
+    page = visit(f"/inspect_model?tab=which&text={quote(TEXT)}", timeout=120)
+    explorer = Explorer(page)
+    last = captured.n_tokens - 1
+    assert captured.token_ids[last] == captured.token_ids[4]
+    page.mouse.click(*explorer.cell("weights", last, 5))  # what induction would read
+    page.wait_for_url(f"**row={last}**", timeout=10_000)
+    page.get_by_text(f"All heads by their weight, from query {last}").wait_for()
+    _is_first(page, captured, last, 5)
+    words = page.get_by_role("main").inner_text()
+    assert CAUTIONS["head_role"] in words
+
+    # The mouse: Shift and the opposite corner.
+    page.keyboard.down("Shift")
+    page.mouse.click(*explorer.cell("weights", 9, 2))
+    page.keyboard.up("Shift")
+    page.wait_for_url(f"**to={last}_5**", timeout=10_000)
+    page.get_by_text("All heads by their mean weight over a block").wait_for()
+    _is_first(page, captured, slice(9, last + 1), slice(2, 6))
+    expected = captured.weights(*map(int, page_head(explorer)))[9 : last + 1, 2:6].mean()
+    page.mouse.move(2, 2)
+    explorer.settled()
+    assert f"mean weight {np.format_float_positional(expected, 3, fractional=False)}"[
+        :18
+    ] in explorer.readout("weights")
+
+    # The keyboard: Enter at one corner, Shift + Enter at the other.
+    plot = page.locator("[data-panel=weights] .plot")
+    plot.focus()
+    page.keyboard.press("Enter")
+    for _ in range(2):
+        page.keyboard.press("ArrowUp")
+    page.keyboard.press("Shift+Enter")
+    page.wait_for_function("() => /to=/.test(location.search) && !/row=9&/.test(location.search)")
+    row, col, (to_row, to_col) = explorer.ask(
+        "[explorer.selection.row, explorer.selection.col, explorer.selection.to]"
+    )
+    _is_first(page, captured, slice(row, to_row + 1), slice(col, to_col + 1))
+
+    # What the mask forbids.
+    page.mouse.click(*explorer.cell("weights", 3, 9))
+    page.get_by_text("No head has any weight here").wait_for()
+
+
+def page_head(explorer: Explorer) -> list[int]:
+    return explorer.ask("[explorer.selection.layer, explorer.selection.head]")
+
+
+def test_heads_in_the_order_of_a_metric_and_past_a_threshold(
+    visit: Visit, captured: Capture
+) -> None:
+    page = visit(f"/inspect_model?text={quote(TEXT)}", timeout=120)
+    explorer = Explorer(page)
+    table = captured.metrics().sort_values("induction", ascending=False, kind="stable")
+    page.get_by_label("Colour thumbnails by").select_option("Induction score")
+    page.get_by_label("Order", exact=True).select_option("largest first")
+    options = page.locator(".ranking [role=option]")
+    assert options.count() == len(table)
+    best = [f"Layer {row.layer:g}, head {row.head:g}" for row in table.head(5).itertuples()]
+    assert options.locator(".name").all_inner_texts()[:5] == best
+    shown = options.locator(".value").all_inner_texts()[:5]
+    np.testing.assert_allclose(list(map(float, shown)), table["induction"].head(5), rtol=5e-3)
+
+    page.locator(".ranking").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    second = table.iloc[1]
+    explorer.settled()
+    assert page_head(explorer) == [second["layer"], second["head"]]
+    assert options.nth(1).get_attribute("aria-selected") == "true"
+
+    slider = page.get_by_label("At least")
+    slider.focus()
+    for _ in range(30):
+        slider.press("ArrowRight")
+    cut = explorer.ask("explorer.options.cut")
+    many = int((table["induction"] >= cut).sum())
+    assert 0 < many < 100
+    assert options.count() == many
+    assert f"{many} of {len(table)} heads pass" in page.locator(".grid-view .note").inner_text()
+    page.wait_for_url("**cut=**", timeout=10_000)
+    assert "order=down" in page.url
+    page.get_by_label("Order", exact=True).select_option("in their places")
+    assert page.locator(".ranking").count() == 0
