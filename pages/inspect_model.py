@@ -92,14 +92,13 @@ for note in capture.notes:
     st.text(note)
 page.caution("not_explanation", "head_role")
 
-tabs = {
-    "next": "What comes next",
-    "heads": "All heads as a table",
-    "files": "Numbers out",
-}
-tabs |= {"state": "Gates and state"} if shown.signed else {}
-if shown is own:  # these read the run's own tokens
-    tabs |= {"which": which_panels.TITLE} | ({} if shown.signed else structure_panels.TABS)
+# What ranks and likens heads reads the run's own tokens.
+tabs = {"next": "What comes next"} | ({"which": which_panels.TITLE} if shown is own else {})
+tabs |= {"heads": "All heads as a table", "files": "Numbers out"}
+if shown.signed:
+    tabs |= {"state": "Gates and state"}
+elif shown is own:
+    tabs |= structure_panels.TABS
 section = controls.section(tabs)
 if section == "next":
     inspect_panels.predictions(capture)
