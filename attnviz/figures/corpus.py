@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnviz.figures import palette
-from attnviz.figures.capture import METRICS
+from attnviz.figures.capture_words import METRICS
 from attnviz.figures.vega import Spec, legible, name, number, tip
 
 if TYPE_CHECKING:
