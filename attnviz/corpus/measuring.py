@@ -13,7 +13,6 @@ from attnviz.interventions.edits import Edit
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.progress import Progress, part, silent
 
-PATTERNS = ("duplicate", "induction")
 PLACE = ["layer", "head"]
 
 
@@ -35,7 +34,8 @@ def metrics_over(
         run = capture(model, text, check=False, progress=report)
         if not run.captured:
             raise AttnvizError(f"{model.title} has no softmax maps, whose metrics these are.")
-        return run.metrics().merge(pattern_scores(run), on=PLACE)
+        own, scores = run.metrics(), pattern_scores(run)
+        return own[[*own.columns.difference(scores.columns), *PLACE]].merge(scores, on=PLACE)
 
     return _over(texts, measured, PLACE, progress)
 
