@@ -86,19 +86,19 @@ source = maps.source_of(drawn, signed=shown.signed, group=group, regroup=regroup
 chosen = explorer(figure, key="inspect", selection=chosen, source=source, quiet=quiet)
 selection.keep(chosen, default=default)
 if capture.image is not None:
-    seen_panels.over_picture(shown, chosen, "inspect")
+    seen_panels.over_picture(own, chosen, "inspect")
 st.text(f"{capture.check.sentence} Computed in {capture.dtype} on {capture.device}.")
 for note in capture.notes:
     st.text(note)
 page.caution("not_explanation", "head_role")
 
-tabs = {
-    "next": "What comes next",
-    "which": which_panels.TITLE,
-    "heads": "All heads as a table",
-    "files": "Numbers out",
-}
-tabs |= {"state": "Gates and state"} if shown.signed else structure_panels.TABS
+# What ranks and likens heads reads the run's own tokens.
+tabs = {"next": "What comes next"} | ({"which": which_panels.TITLE} if shown is own else {})
+tabs |= {"heads": "All heads as a table", "files": "Numbers out"}
+if shown.signed:
+    tabs |= {"state": "Gates and state"}
+elif shown is own:
+    tabs |= structure_panels.TABS
 section = controls.section(tabs)
 if section == "next":
     inspect_panels.predictions(capture)

@@ -19,6 +19,7 @@ ROWS = (
     ("components",),
     ("jobs",),
     ("figures",),
+    ("corpus",),
     ("comparing", "cost", "decoding", "hybrid", "interventions", "recall"),
     (
         "variants",

@@ -32,8 +32,8 @@ class SweepJob:
         from attnviz.interventions.sweeping import sweep
         from attnviz.models.progress import part
 
-        model = _model(self.model, progress)
-        _require_short(model, self.text)
+        model = visitor_model(self.model, progress)
+        require_short(model, self.text)
         before = self.target if model.kind == "encoder_decoder" else self.text
         return sweep(
             model,
@@ -57,7 +57,7 @@ class ChangeJob:
         from attnviz.interventions.running import intervene
         from attnviz.models.progress import part
 
-        model = _model(self.model, progress)
+        model = visitor_model(self.model, progress)
         return intervene(
             model,
             self.text,
@@ -78,7 +78,7 @@ class LogitJob:
     def run(self, progress: Progress) -> HeadLogits:
         from attnviz.interventions.attribution import head_logits
 
-        model = _model(self.model, progress)
+        model = visitor_model(self.model, progress)
         return head_logits(
             model, self.text, _first_token(model, self.text, self.word) if self.word else None
         )
@@ -98,7 +98,7 @@ class ProbeJob:
         from attnviz.models import capture
         from attnviz.models.progress import part
 
-        model = _model(self.model, progress)
+        model = visitor_model(self.model, progress)
         ids = repeated_random(model, self.length, self.seed)
         inputs = {"input_ids": ids[None].to(model.device)}
         return pattern_scores(capture(model, inputs=inputs, progress=part(progress, 0.5, 1.0)))
@@ -116,12 +116,12 @@ class CircuitJob:
         from attnviz.interventions.circuit import induction_circuit
         from attnviz.models.progress import part
 
-        model = _model(self.model, progress)
+        model = visitor_model(self.model, progress)
         inner = part(progress, 0.3, 1.0)
         return induction_circuit(model, half=self.half, seed=self.seed, progress=inner)
 
 
-def _model(name: str, progress: Progress) -> Any:
+def visitor_model(name: str, progress: Progress) -> Any:
     progress(0.02, "Loading the libraries (once)")
     from attnviz.models import get_model
     from attnviz.models.loading import check_visitor_model
@@ -131,7 +131,7 @@ def _model(name: str, progress: Progress) -> Any:
     return get_model(name, progress=part(progress, 0.05, 0.3))
 
 
-def _require_short(model: Any, text: str) -> None:
+def require_short(model: Any, text: str) -> None:
     from attnviz.models.texts import tokenise
 
     length = len(tokenise(model, text).axis)

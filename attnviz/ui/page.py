@@ -36,6 +36,8 @@ CAUTIONS = {
     "taken off the cells of their rows.",
     "removed": "A removed head leaves a hole that the model never met in training: harm shows that "
     "the prediction uses it here, not that the head does this alone; others may step in for it.",
+    "texts_unit": "The errors hold for texts like these: lines chosen by hand are no sample of all "
+    "texts, and the largest of many means would be smaller on others.",
     "rollout": "Rollout and flow chain weights alone (Abnar and Zuidema 2020): values, projections "
     "and MLPs are left out, so they are an approximation of where information may come from.",
     "untrained": "Nothing here is trained: random keys and fixed gates show the mechanics of "

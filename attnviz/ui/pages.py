@@ -118,6 +118,12 @@ PAGES = (
         "A worked example: the two heads with which a small model repeats what it read once.",
     ),
     Entry(
+        "many_texts",
+        "Many texts",
+        "library_books",
+        "Heads over a file of texts: means with errors, and what their removal does.",
+    ),
+    Entry(
         "decoding",
         "Decoding",
         "keyboard_double_arrow_right",

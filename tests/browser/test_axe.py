@@ -22,6 +22,7 @@ QUICK = {
     "home": "",
     "cost": "cost?longest=1024",
     "decoding": "decoding?n=2",
+    "many_texts": "many_texts?model=induction-2l&tab=code",
     "interventions": "interventions?text=Mr%20Dursley.%20Mr%20Durs",
 }
 PLACES = [f"/{QUICK.get(entry.word, entry.word)}" for entry in PAGES]

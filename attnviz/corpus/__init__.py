@@ -1,0 +1,1 @@
+"""Many texts: what each head does, and what its removal does, as means with their errors."""

@@ -1,0 +1,71 @@
+"""Measurements over many texts as jobs for the board, and their results as files."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from attnviz.interventions.jobs import require_short, visitor_model
+from attnviz.interventions.written import parse_heads
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from attnviz.models.progress import Progress
+
+
+@dataclass(frozen=True)
+class MetricsJob:
+    """Every head's metrics over these texts."""
+
+    model: str
+    texts: tuple[str, ...]
+
+    def run(self, progress: Progress) -> pd.DataFrame:
+        from attnviz.corpus.measuring import metrics_over
+        from attnviz.models.progress import part
+
+        model = visitor_model(self.model, progress)
+        return metrics_over(model, self.texts, progress=part(progress, 0.3, 1.0))
+
+
+@dataclass(frozen=True)
+class RemovalsJob:
+    """What the removal of each head in turn does over these texts."""
+
+    model: str
+    texts: tuple[str, ...]
+
+    def run(self, progress: Progress) -> pd.DataFrame:
+        from attnviz.corpus.measuring import removals_over
+        from attnviz.models.progress import part
+
+        model = visitor_model(self.model, progress)
+        for text in self.texts:
+            require_short(model, text)
+        return removals_over(model, self.texts, progress=part(progress, 0.3, 1.0))
+
+
+@dataclass(frozen=True)
+class TogetherJob:
+    """What the removal of chosen heads, all at once, does to the loss on each text."""
+
+    model: str
+    texts: tuple[str, ...]
+    heads: str  # as interventions.written.parse_heads takes them: "17.3, 16.0"
+
+    def run(self, progress: Progress) -> pd.DataFrame:
+        from attnviz.corpus.measuring import change_over
+        from attnviz.models.progress import part
+
+        edits = parse_heads(self.heads)
+        model = visitor_model(self.model, progress)
+        return change_over(model, self.texts, edits, progress=part(progress, 0.3, 1.0))
+
+
+def to_parquet(table: pd.DataFrame) -> bytes:
+    """The table as a Parquet file."""
+    file = io.BytesIO()
+    table.to_parquet(file, index=False, engine="pyarrow")
+    return file.getvalue()

@@ -1,0 +1,125 @@
+"""Every head's metrics, and the harm of removing it, over many texts: one capture at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from attnviz.corpus.tally import Tally
+from attnviz.errors import AttnvizError
+from attnviz.interventions.edits import Edit
+from attnviz.models.loaded import LoadedModel
+from attnviz.models.progress import Progress, part, silent
+
+PLACE = ["layer", "head"]
+
+
+def metrics_over(
+    model: LoadedModel, texts: Sequence[str], *, progress: Progress | None = None
+) -> pd.DataFrame:
+    """A row for each head and metric: layer, head, metric, mean, sd, se, n.
+
+    The unit is the text: a text's number is the head's own mean over its rows, se is sd / sqrt(n)
+    between texts, and n counts the texts that have the number (one without a repeated token has
+    no induction score). Metrics are those of Capture.metrics and metrics.patterns.
+
+    Raises AttnvizError naming the text that could not be read.
+    """
+    from attnviz.metrics.patterns import pattern_scores
+    from attnviz.models import capture
+
+    def measured(text: str, report: Progress) -> pd.DataFrame:
+        run = capture(model, text, check=False, progress=report)
+        if not run.captured:
+            raise AttnvizError(f"{model.title} has no softmax maps, whose metrics these are.")
+        own, scores = run.metrics(), pattern_scores(run)
+        return own[[*own.columns.difference(scores.columns), *PLACE]].merge(scores, on=PLACE)
+
+    return _over(texts, measured, PLACE, progress)
+
+
+def removals_over(
+    model: LoadedModel, texts: Sequence[str], *, progress: Progress | None = None
+) -> pd.DataFrame:
+    """A row for each head and measure of its removal (zero ablation): as metrics_over, by group.
+
+    Measures are those of interventions.Sweep: loss_change (nats a token; above 0, the head is
+    needed) and moved of a model that writes, moved alone of an encoder.
+    """
+    from attnviz.interventions.sweeping import sweep
+
+    def measured(text: str, report: Progress) -> pd.DataFrame:
+        table = sweep(model, text, progress=report).table()
+        kept = [name for name in ("loss_change", "moved") if name in table]
+        return pd.DataFrame(table.sort_values(by=["group", *PLACE])[["group", *PLACE, *kept]])
+
+    return _over(texts, measured, ["group", *PLACE], progress)
+
+
+def change_over(
+    model: LoadedModel,
+    texts: Sequence[str],
+    edits: Sequence[Edit],
+    *,
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """What the edits, all at once, do to the loss of each text: text, before, after, change."""
+    from attnviz.interventions.running import intervene
+
+    def measured(text: str, report: Progress) -> dict[str, Any]:
+        before, after = intervene(model, text, edits, progress=report).loss()
+        return {"text": text, "before": before, "after": after, "change": after - before}
+
+    return pd.DataFrame(_each(texts, measured, progress))
+
+
+def _over(
+    texts: Sequence[str],
+    measured: Callable[[str, Progress], pd.DataFrame],
+    places: list[str],
+    progress: Progress | None,
+) -> pd.DataFrame:
+    """Tables of the same rows, one a text, as means and errors."""
+    where, names, tally = pd.DataFrame(), [], Tally((0, 0))
+
+    def add(text: str, report: Progress) -> None:
+        nonlocal where, names, tally
+        table = measured(text, report)
+        if where.empty:
+            where = table[places].reset_index(drop=True)
+            names = [name for name in table.columns if name not in places]
+            tally = Tally((len(table), len(names)))
+        tally.add(table[names].to_numpy(float))
+
+    _each(texts, add, progress)
+    parts = [
+        where.assign(
+            metric=name,
+            mean=tally.mean[:, at],
+            sd=tally.sd[:, at],
+            se=tally.se[:, at],
+            n=tally.n[:, at],
+        )
+        for at, name in enumerate(names)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _each(
+    texts: Sequence[str], measured: Callable[[str, Progress], Any], progress: Progress | None
+) -> list[Any]:
+    """One after the other; an error says of which text it is."""
+    report, found = progress or silent, []
+    for number, text in enumerate(texts):
+        whole = part(report, number / len(texts), (number + 1) / len(texts))
+
+        def said(fraction: float, words: str, whole: Progress = whole, at: int = number) -> None:
+            whole(fraction, f"Text {at + 1} of {len(texts)}: {words}")
+
+        try:
+            found.append(measured(text, said))
+        except AttnvizError as problem:
+            raise AttnvizError(f"Text {number + 1} could not be measured. {problem}") from problem
+    return found

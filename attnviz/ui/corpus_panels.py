@@ -1,0 +1,114 @@
+"""The texts of the page on many texts, and what it shows below its picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from attnviz.corpus.jobs import RemovalsJob, TogetherJob, to_parquet
+from attnviz.corpus.texts import MOST_BYTES, MOST_TEXTS, read_texts, texts_of
+from attnviz.errors import AttnvizError
+from attnviz.figures import corpus as figures
+from attnviz.interventions.written import MOST, parse_heads
+from attnviz.ui import controls, page, work
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_KEPT = "own_texts"
+
+
+def upload_control() -> None:
+    """Take a file of texts; a bad one is told in a sentence, and what was there before stays."""
+    given = st.file_uploader(
+        f'A .txt (a text a line) or .jsonl ({{"text": ...}} a line) of at most '
+        f"{MOST_BYTES // 2**20} MB and {MOST_TEXTS} texts. It stays with this visit.",
+        type=["txt", "jsonl"],
+        key="texts_file",
+    )
+    if given is None:
+        st.session_state.pop(_KEPT, None)
+        return
+    known = st.session_state.get(_KEPT)
+    if known is None or known[0] != given.file_id:
+        try:
+            st.session_state[_KEPT] = (given.file_id, read_texts(given.name, given.getvalue()))
+        except AttnvizError as problem:
+            page.error(problem)
+
+
+def texts(typed: str) -> tuple[str, ...]:
+    """The texts of the file, else those typed, one a line."""
+    kept = st.session_state.get(_KEPT)
+    return texts_of(typed) if kept is None else kept[1]
+
+
+def removals(model: str, own: tuple[str, ...]) -> None:
+    """Remove chosen heads together, or every head in turn, on all texts."""
+    heads = controls.line(
+        "Heads to remove together, as layer.head",
+        key="heads",
+        placeholder="1.3, 0.2",
+        help=f"At most {MOST}. Left empty, every head is removed in turn.",
+    )
+    dark = st.context.theme.type == "dark"
+    try:
+        if parse_heads(heads):
+            table = work.result_of(TogetherJob(model, own, heads))
+            st.text(figures.change_sentence(table))
+            st.dataframe(table, hide_index=True)
+        else:
+            if not controls.toggle(
+                "Remove every head in turn, on every text",
+                key="sweep",
+                help="Each head costs a pass over each text: it can be stopped.",
+            ):
+                return
+            table = work.result_of(RemovalsJob(model, own))
+            metric = next(word for word in figures.REMOVALS if word in set(table["metric"]))
+            page.chart(
+                figures.bars_chart(table, metric, dark=dark),
+                "Bars: the twelve heads whose removal changes most on the mean, with its error.",
+            )
+            st.text(figures.sentence(table, metric, len(own)))
+    except AttnvizError as problem:
+        page.error(problem)
+        return
+    page.caution("removed")
+    files(table, f"attnviz-removals-{model}")
+
+
+def files(table: pd.DataFrame, stem: str) -> None:
+    """The numbers, to take away."""
+    with st.container(horizontal=True):
+        st.download_button(
+            "Numbers (CSV)",
+            lambda: table.to_csv(index=False),
+            f"{stem}.csv",
+            "text/csv",
+            on_click="ignore",
+            key=f"{stem}_csv",
+        )
+        st.download_button(
+            "Numbers (Parquet)",
+            lambda: to_parquet(table),
+            f"{stem}.parquet",
+            on_click="ignore",
+            key=f"{stem}_parquet",
+        )
+
+
+def code(model: str) -> None:
+    """The same in a notebook."""
+    st.code(
+        "import attnviz as av\n"
+        "from attnviz.corpus.measuring import metrics_over, removals_over\n"
+        "from attnviz.corpus.texts import read_texts\n\n"
+        f"model = av.load_model({model!r})\n"
+        'texts = read_texts("texts.jsonl", open("texts.jsonl", "rb").read())\n'
+        "table = metrics_over(model, texts)  # layer, head, metric, mean, sd, se, n\n"
+        'print(table[table["metric"] == "induction"].nlargest(5, "mean"))\n'
+        "removals_over(model, texts[:10]).to_parquet('removals.parquet')\n",
+        wrap_lines=True,
+    )

@@ -1,0 +1,57 @@
+"""A file of texts measured, and maps read by words, in a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+import attnviz as av
+from attnviz.corpus.measuring import metrics_over
+from attnviz.figures import corpus as figures
+from attnviz.models import LoadedModel
+from tests.browser.chromium import wait_idle
+from tests.browser.test_explorer import Explorer
+
+pytestmark = [pytest.mark.browser, pytest.mark.models]
+
+
+def test_an_uploaded_file_is_measured_text_by_text(visit: Callable[..., Page]) -> None:
+    page = visit("/many_texts?model=induction-2l&texts=abc%20abc", timeout=120)
+    own = ["ab ab ab", "xyz <b>xyz</b> xyz", "q w q w q w"]
+    lines = "\n".join(json.dumps({"text": text}) for text in own).encode()
+    page.get_by_role("button", name=re.compile("A file of texts")).click()
+    field = page.locator('input[type="file"]')
+    field.set_input_files({"name": "own.jsonl", "mimeType": "text/plain", "buffer": lines})
+    page.keyboard.press("Escape")
+    told = figures.sentence(metrics_over(av.load_model("induction-2l"), own), "induction", 3)
+    expect(page.get_by_text(told)).to_be_visible(timeout=60_000)
+    wait_idle(page)
+
+
+def test_words_are_rows_and_columns_and_their_weights_the_models(
+    visit: Callable[..., Page], minilm: LoadedModel
+) -> None:
+    text = "Unbelievably tokenized hugs."
+    page = visit(f"/inspect_model?model=minilm-l6&text={quote(text)}&layer=2&head=3", timeout=120)
+    page.get_by_role("button", name=re.compile("Words, special tokens")).click()
+    page.get_by_role("radio", name="Words", exact=True).click()
+    wait_idle(page)
+    page.get_by_text("Leave out special tokens").click()
+    wait_idle(page)
+    page.keyboard.press("Escape")
+    explorer = Explorer(page)
+    labels = explorer.ask("explorer.figure.panels[0].rows.labels")
+    assert labels == ["unbelievably", "tokenized", "hugs", "."]
+    maps = av.capture(minilm, text).by_words()
+    drawn = np.reshape(explorer.ask("Array.from(explorer.figure.panels[0].values)"), (4, 4))
+    np.testing.assert_allclose(drawn, maps.weights(2, 3)[1:-1, 1:-1], atol=1e-6)
+    hidden = maps.without_special().metrics()["hidden"].mean()
+    expect(page.get_by_text(f"they hold {hidden:.1%} of a row's weight")).to_be_visible()
+    assert "unit=word" in page.url
+    assert "bare=true" in page.url
