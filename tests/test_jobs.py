@@ -10,7 +10,8 @@ import pytest
 
 from attnviz import jobs
 from attnviz.errors import AttnvizError, Cancelled
-from attnviz.jobs import Board, CaptureJob, CompareJob
+from attnviz.jobs import Board, CaptureJob
+from attnviz.map_jobs import CompareJob
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ PAGES = sorted(ROOT.glob("pages/*.py"))
 ROWS = (
     ("ui",),
     ("components",),
+    ("map_jobs",),
     ("jobs",),
     ("figures",),
     ("corpus",),

@@ -9,7 +9,8 @@ import streamlit as st
 from attnviz.errors import AttnvizError
 from attnviz.figures import compare_models as figures
 from attnviz.figures.figure import Figure, Selection
-from attnviz.jobs import CaptureJob, CompareJob
+from attnviz.jobs import CaptureJob
+from attnviz.map_jobs import CompareJob
 from attnviz.models import catalog
 from attnviz.ui import controls, selection, work
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.jobs import CaptureJob, UnitsJob
+from attnviz.jobs import CaptureJob
+from attnviz.map_jobs import UnitsJob
 from attnviz.ui import controls, work
 from attnviz.ui.folded import Folded
 

@@ -12,7 +12,8 @@ from attnviz.figures import capture as figures
 from attnviz.figures.capture_words import capture_code, expression
 from attnviz.figures.figure import Figure, Selection
 from attnviz.figures.parts import Part, Request, Source
-from attnviz.jobs import CaptureJob, Job, ValueJob
+from attnviz.jobs import CaptureJob, Job
+from attnviz.map_jobs import ValueJob
 from attnviz.ui import controls, work
 
 

@@ -11,7 +11,8 @@ from attnviz.errors import AttnvizError
 from attnviz.figures import structure as figures
 from attnviz.figures.capture_axes import cols_of, rows_of
 from attnviz.figures.figure import Selection
-from attnviz.jobs import CaptureJob, ChainsJob, LikenessJob, ValueJob
+from attnviz.jobs import CaptureJob
+from attnviz.map_jobs import ChainsJob, LikenessJob, ValueJob
 from attnviz.metrics.rollout import FLOW_TOKENS
 from attnviz.ui import controls, page, selection, work
 
