@@ -33,7 +33,9 @@ class Hider:
                 f"{model.title} has the groups encoder, decoder and cross; say in which of them "
                 "to hide."
             )
-        self._edits = edits
+        self._model, self._edits = model, edits
+        self._hidden: set[Hide] = set()  # those by which a query lost a key
+        self._heard: dict[str, list[int | None]] = {}  # the layers that attended, by their group
         self._names = {module: name for name, module in model.model.named_modules()}
 
     def attend(
@@ -47,6 +49,7 @@ class Hider:
     ) -> Tensor:
         name = self._names.get(module, "")
         layer, group = layer_number(name), group_of(name, self._two_stacks)
+        self._heard.setdefault(group, []).append(layer)
         own = [
             edit
             for edit in self._edits
@@ -57,7 +60,8 @@ class Hider:
             shape = (query.shape[1], query.shape[2], key.shape[2])
             allowed = _allowed(mask, shape, _causal(module, options), query.device)
             for edit in own:
-                _forbid(edit, allowed)
+                if _forbid(edit, allowed):
+                    self._hidden.add(edit)
             _require_a_key(allowed, layer)
             mask = _joined(mask, allowed, query.dtype)
         if attention is not sdpa_attention_forward and mask is None and _causal(module, options):
@@ -65,10 +69,49 @@ class Hider:
             mask = _joined(None, _allowed(None, shape, True, query.device), query.dtype)
         return attention(module, query, key, value, mask, **options)[0]
 
+    def require_hidden(self) -> None:
+        """After the run: AttnvizError or ModelError for an edit that did not do what it says."""
+        title, n_layers = self._model.title, self._model.n_layers
+        for edit in self._edits:
+            if edit.group is not None and edit.group not in self._heard:
+                raise AttnvizError(
+                    f"{title} has the groups {', '.join(self._heard) or 'of no attention'}; "
+                    f"{edit.group!r} is not there."
+                )
+            layers = [layer for group in self._heard for layer in self._heard[group]]
+            if edit.layer is None and not self._two_stacks and len(layers) < n_layers:
+                raise ModelError(
+                    f"Only {len(layers)} of the {n_layers} layers of {title} have attention in "
+                    "which pairs can be hidden; the others keep a state that every token is "
+                    f"written into. Name one of the layers {_listed(layers)} in the edit."
+                )
+            if edit in self._hidden:
+                continue
+            if edit.layer is not None and edit.layer not in layers:
+                raise AttnvizError(
+                    f"Layer {edit.layer} of {title} has no attention in which pairs can be "
+                    f"hidden; layers with one: {_listed(layers)}."
+                )
+            raise AttnvizError(
+                f"Nothing to hide: {edit} already, the masks of {title} being what they are. "
+                "In a causal model a token reads itself and earlier ones only."
+            )
+
+
+def _listed(layers: Sequence[int | None]) -> str:
+    numbers = sorted({layer for layer in layers if layer is not None})
+    if numbers == list(range(len(numbers))) and len(numbers) > 2:
+        return f"0 to {numbers[-1]}"
+    return ", ".join(map(str, numbers)) or "none"
+
 
 @contextmanager
 def hiding(model: LoadedModel, edits: Sequence[Edit]) -> Iterator[None]:
-    """Run under these hidden pairs. Raises ModelError for attention code of a model's own."""
+    """Run under these hidden pairs.
+
+    Raises ModelError for attention code of a model's own, and AttnvizError or ModelError after
+    the run for an edit by which no query lost a key.
+    """
     own = [edit for edit in edits if isinstance(edit, Hide)]
     if not own:
         yield
@@ -78,8 +121,10 @@ def hiding(model: LoadedModel, edits: Sequence[Edit]) -> Iterator[None]:
             f"{model.title} computes attention in code of its own, where single pairs cannot be "
             "hidden; remove heads instead, or choose another model."
         )
-    with listening(model.model, Hider(model, own)):
+    hider = Hider(model, own)
+    with listening(model.model, hider):
         yield
+    hider.require_hidden()
 
 
 def _plain_attention(module: nn.Module, options: dict[str, Any]) -> Any:
@@ -114,7 +159,8 @@ def _allowed(
     return table.expand(heads, queries, keys).clone()
 
 
-def _forbid(edit: Hide, allowed: Tensor) -> None:
+def _forbid(edit: Hide, allowed: Tensor) -> bool:
+    """Hide it in the table, (heads, queries, keys); whether that changes the table."""
     heads, queries, keys = allowed.shape
     if edit.head is not None and not 0 <= edit.head < heads:
         raise AttnvizError(f"There are heads 0 to {heads - 1}; head {edit.head} is not there.")
@@ -124,14 +170,17 @@ def _forbid(edit: Hide, allowed: Tensor) -> None:
             raise AttnvizError(
                 f"The map has {queries} queries and {keys} keys; {edit} lies outside it."
             )
+        changed = bool(allowed[which, edit.query, edit.key].any())
         allowed[which, edit.query, edit.key] = False
-        return
+        return changed
     if not 0 <= edit.position < keys:
         raise AttnvizError(f"There are tokens 0 to {keys - 1}; {edit.position} is not there.")
+    before = allowed[which, :, edit.position].clone()
     itself = allowed[which, edit.position, edit.position].clone() if queries == keys else None
     allowed[which, :, edit.position] = False
     if itself is not None:
         allowed[which, edit.position, edit.position] = itself  # a token still reads itself
+    return not torch.equal(before, allowed[which, :, edit.position])
 
 
 def _require_a_key(allowed: Tensor, layer: int | None) -> None:

@@ -105,8 +105,8 @@ def intervene(
     target: what an encoder-decoder is to write; its own, likeliest words unless given. Without
     any edit the two readings are equal to the bit.
 
-    Raises AttnvizError, before any model work, for a layer, head, token or pair that is not
-    there; ModelError for a model whose heads or masks cannot be reached.
+    Raises AttnvizError for a layer, head, token or pair that is not there, and for a pair that
+    the model does not read anyway; ModelError for a model whose heads or masks cannot be reached.
     """
     report = progress or silent
     if len(edits) > MOST_EDITS:

@@ -96,14 +96,14 @@ def test_hidden_special_tokens_move_no_other_cell(minilm: LoadedModel) -> None:
     full = capture.weights(2, 3)
     less = capture.without_special()
     assert less.tokens == capture.tokens[1:-1]
-    np.testing.assert_array_equal(less.weights(2, 3), full[1:-1, 1:-1])
+    np.testing.assert_allclose(less.weights(2, 3), full[1:-1, 1:-1], rtol=1e-5)  # other tiles
     assert less.weights(2, 3).sum(1).max() < 1
     table = less.metrics()
     at = (table["layer"] == 2) & (table["head"] == 3)
     hidden = full[1:-1][:, [0, -1]].sum(1).mean()
     assert table[at]["hidden"].item() == pytest.approx(hidden, abs=1e-6)
     kept = [*NAMES]  # what is out of sight is measured all the same
-    np.testing.assert_array_equal(table[kept], capture.metrics()[kept])
+    np.testing.assert_allclose(table[kept], capture.metrics()[kept], rtol=1e-5)
 
     anew = capture.without_special(renormalise=True)
     inner = full[1:-1, 1:-1].astype(float)
