@@ -64,6 +64,7 @@ def test_the_table_is_the_numbers_in_sight(opened: Open, page: Page) -> None:
     assert np.array_equal(numbers(page), values[52:64, 17:29])
     page.get_by_text("table=True").wait_for()
 
+    explorer.ask("explorer.grid.root.scrollIntoView({block: 'start'})")
     box = explorer.ask("explorer.grid.cellBox(3, 4)")
     page.mouse.click(box["x"] + 5, box["y"] + 5)
     explorer.settled()

@@ -141,7 +141,7 @@ def test_the_threshold_acts_while_it_is_dragged_and_sends_nothing(opened: Open, 
     row, col = 9, int(np.argsort(weights(0, 0)[9])[-2])
     weight = float(weights(0, 0)[9, col])
     assert explorer.pixel("head", row, col) == colour(weight, palette.sequential())
-    slider = page.locator(".slider input")
+    slider = page.get_by_role("slider", name="Hide below")
     box = slider.bounding_box()
     assert box is not None
     page.wait_for_timeout(300)
@@ -303,7 +303,7 @@ def test_a_link_reproduces_the_picture(visit: Callable[..., Page], browser: Brow
     assert not re.search(r"(lines|text|row|beside)view\.js|compare\.js", page.evaluate(loaded))
     shown(explorer, "Lines")
     page.get_by_label("Add a head").select_option("3.4")
-    page.locator(".slider input").first.focus()
+    page.get_by_role("slider", name="Hide below").first.focus()
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     explorer.press("by row")

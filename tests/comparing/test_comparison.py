@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from scipy.spatial.distance import jensenshannon
 
 import attnviz as av
 from attnviz.comparing import compare
@@ -237,3 +238,12 @@ def test_two_tokenizers_pair_by_letters(smollm2: LoadedModel, minilm: LoadedMode
     assert found.marks_ignored
     assert len(found.rows.pairs) == 7  # all but [CLS] and [SEP]
     assert any("by their letters" in told for told in found.sentences)
+
+
+def test_divergence_of_sharp_rows_counts_what_is_almost_nothing() -> None:
+    """Against scipy, which takes the root and knows no cancellation here."""
+    rows = np.array([[0.5, 0.5], [0.1, 0.9], [1.0, 1e-9]])
+    others = np.array([[1 - 1e-9, 1e-9], [1.0, 1e-12], [1e-8, 1.0]])
+    expected = jensenshannon(rows, others, base=2, axis=1) ** 2
+    found = divergence(torch.from_numpy(rows).float(), torch.from_numpy(others).float())
+    np.testing.assert_allclose(found.numpy(), expected, atol=1e-6)

@@ -120,3 +120,14 @@ def test_the_code_of_a_figure_asks_for_what_was_asked() -> None:
     message = ', messages=[{"role": "user", "content": \'say "hi"\'}], generate=3)'
     assert message in code
     compile(code, "code", "exec")
+
+
+def test_the_code_reads_what_the_model_reads() -> None:
+    pair = capture_code("m", "x", write=3, target="y")
+    assert "av.capture(model, source='x', target='y')" in pair
+    assert "av.capture(model, source='x', max_new_tokens=3)" in capture_code(
+        "m", "x", write=3, target="", chat=True
+    )
+    seen = capture_code("m", "x", picture=True)
+    assert "from PIL import Image\n" in seen
+    assert 'av.capture(model, image=Image.open("picture.png"))' in seen

@@ -86,3 +86,29 @@ def test_a_link_to_a_head_of_the_only_layer_needs_no_layer() -> None:
     app.query_params["head"] = "5"
     app.run()
     assert (app.session_state["got"].layer, app.session_state["got"].head) == (0, 5)
+
+
+def test_a_cell_that_the_map_does_not_have_is_none() -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from attnviz.ui import selection
+
+        length, unit = st.session_state.get("length", 12), st.session_state.get("unit", "token")
+        st.session_state["got"] = selection.current(
+            "map", layers=(0,), n_heads=2, default=(0, 0), shape=(length, length), unit=unit
+        )
+
+    app = AppTest.from_function(page, default_timeout=10)
+    app.query_params.update({"row": "9", "col": "2", "to": "11_4"})
+    app.run()
+    assert app.session_state["got"] == Selection(layer=0, head=0, row=9, col=2, to=(11, 4))
+    app.session_state["unit"] = "word"  # its ninth row is another
+    app.run()
+    assert app.session_state["got"] == Selection(layer=0, head=0)
+
+    app = AppTest.from_function(page, default_timeout=10)
+    app.query_params.update({"row": "9", "col": "2"})
+    app.session_state["length"] = 9
+    app.run()
+    assert app.session_state["got"] == Selection(layer=0, head=0)
