@@ -38,12 +38,12 @@ class RemovalsJob:
     texts: tuple[str, ...]
 
     def run(self, progress: Progress) -> pd.DataFrame:
-        from attnviz.corpus.measuring import removals_over
+        from attnviz.corpus.measuring import each, removals_over
         from attnviz.models.progress import part
 
         model = visitor_model(self.model, progress)
-        for text in self.texts:
-            require_short(model, text)
+        instead = "leave it out, or name the heads to remove together above"
+        each(self.texts, lambda text, _: require_short(model, text, instead))
         return removals_over(model, self.texts, progress=part(progress, 0.3, 1.0))
 
 

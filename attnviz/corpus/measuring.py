@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import nan
 from typing import Any
 
 import pandas as pd
@@ -46,7 +47,7 @@ def removals_over(
     """A row for each head and measure of its removal (zero ablation): as metrics_over, by group.
 
     Measures are those of interventions.Sweep: loss_change (nats a token; above 0, the head is
-    needed) and moved of a model that writes, moved alone of an encoder.
+    needed) of a model that writes, moved of an encoder.
     """
     from attnviz.interventions.sweeping import sweep
 
@@ -65,14 +66,30 @@ def change_over(
     *,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """What the edits, all at once, do to the loss of each text: text, before, after, change."""
+    """What the edits, all at once, do to each text, a row each.
+
+    Columns text, before, after and change of the loss (nats a token), NaN of a text of one token,
+    which has none; of an encoder text and moved: the mean over its tokens of
+    ||after - before|| / ||before|| of its output states.
+
+    Raises AttnvizError for a head that is not there, or naming the text that could not be read.
+    """
+    from attnviz.interventions.heads import HeadEdit
+    from attnviz.interventions.projections import outlet
     from attnviz.interventions.running import intervene
 
+    for edit in edits:  # first: no text is to blame for a head that is not there
+        if isinstance(edit, HeadEdit):
+            outlet(model, edit.layer, edit.group).features(edit.head)
+
     def measured(text: str, report: Progress) -> dict[str, Any]:
-        before, after = intervene(model, text, edits, progress=report).loss()
+        run = intervene(model, text, edits, progress=report)
+        if not run.predicts:
+            return {"text": text, "moved": float(run.moved().mean())}
+        before, after = run.loss() if len(run.before.ids) > 1 else (nan, nan)
         return {"text": text, "before": before, "after": after, "change": after - before}
 
-    return pd.DataFrame(_each(texts, measured, progress))
+    return pd.DataFrame(each(texts, measured, progress))
 
 
 def _over(
@@ -93,7 +110,7 @@ def _over(
             tally = Tally((len(table), len(names)))
         tally.add(table[names].to_numpy(float))
 
-    _each(texts, add, progress)
+    each(texts, add, progress)
     parts = [
         where.assign(
             metric=name,
@@ -107,10 +124,12 @@ def _over(
     return pd.concat(parts, ignore_index=True)
 
 
-def _each(
-    texts: Sequence[str], measured: Callable[[str, Progress], Any], progress: Progress | None
+def each(
+    texts: Sequence[str],
+    measured: Callable[[str, Progress], Any],
+    progress: Progress | None = None,
 ) -> list[Any]:
-    """One after the other; an error says of which text it is."""
+    """measured(text, progress) of one after the other; an error says of which text it is."""
     report, found = progress or silent, []
     for number, text in enumerate(texts):
         whole = part(report, number / len(texts), (number + 1) / len(texts))
