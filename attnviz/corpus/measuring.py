@@ -18,7 +18,11 @@ PLACE = ["layer", "head"]
 
 
 def metrics_over(
-    model: LoadedModel, texts: Sequence[str], *, progress: Progress | None = None
+    model: LoadedModel,
+    texts: Sequence[str],
+    *,
+    lines: Sequence[int] = (),
+    progress: Progress | None = None,
 ) -> pd.DataFrame:
     """A row for each head and metric: layer, head, metric, mean, sd, se, n.
 
@@ -26,7 +30,9 @@ def metrics_over(
     between texts, and n counts the texts that have the number (one without a repeated token has
     no induction score). Metrics are those of Capture.metrics and metrics.patterns.
 
-    Raises AttnvizError naming the text that could not be read.
+    lines: the number of each text's line, where it stands in a file.
+
+    Raises AttnvizError naming the text that could not be read, by its line if that is given.
     """
     from attnviz.metrics.patterns import pattern_scores
     from attnviz.models import capture
@@ -38,11 +44,15 @@ def metrics_over(
         own, scores = run.metrics(), pattern_scores(run)
         return own[[*own.columns.difference(scores.columns), *PLACE]].merge(scores, on=PLACE)
 
-    return _over(texts, measured, PLACE, progress)
+    return _over(texts, measured, PLACE, progress, lines)
 
 
 def removals_over(
-    model: LoadedModel, texts: Sequence[str], *, progress: Progress | None = None
+    model: LoadedModel,
+    texts: Sequence[str],
+    *,
+    lines: Sequence[int] = (),
+    progress: Progress | None = None,
 ) -> pd.DataFrame:
     """A row for each head and measure of its removal (zero ablation): as metrics_over, by group.
 
@@ -56,7 +66,7 @@ def removals_over(
         kept = [name for name in ("loss_change", "moved") if name in table]
         return pd.DataFrame(table.sort_values(by=["group", *PLACE])[["group", *PLACE, *kept]])
 
-    return _over(texts, measured, ["group", *PLACE], progress)
+    return _over(texts, measured, ["group", *PLACE], progress, lines)
 
 
 def change_over(
@@ -64,6 +74,7 @@ def change_over(
     texts: Sequence[str],
     edits: Sequence[Edit],
     *,
+    lines: Sequence[int] = (),
     progress: Progress | None = None,
 ) -> pd.DataFrame:
     """What the edits, all at once, do to each text, a row each.
@@ -89,7 +100,7 @@ def change_over(
         before, after = run.loss() if len(run.before.ids) > 1 else (nan, nan)
         return {"text": text, "before": before, "after": after, "change": after - before}
 
-    return pd.DataFrame(each(texts, measured, progress))
+    return pd.DataFrame(each(texts, measured, progress, lines))
 
 
 def _over(
@@ -97,6 +108,7 @@ def _over(
     measured: Callable[[str, Progress], pd.DataFrame],
     places: list[str],
     progress: Progress | None,
+    lines: Sequence[int],
 ) -> pd.DataFrame:
     """Tables of the same rows, one a text, as means and errors."""
     where, names, tally = pd.DataFrame(), [], Tally((0, 0))
@@ -110,7 +122,7 @@ def _over(
             tally = Tally((len(table), len(names)))
         tally.add(table[names].to_numpy(float))
 
-    each(texts, add, progress)
+    each(texts, add, progress, lines)
     parts = [
         where.assign(
             metric=name,
@@ -128,6 +140,7 @@ def each(
     texts: Sequence[str],
     measured: Callable[[str, Progress], Any],
     progress: Progress | None = None,
+    lines: Sequence[int] = (),
 ) -> list[Any]:
     """measured(text, progress) of one after the other; an error says of which text it is."""
     report, found = progress or silent, []
@@ -140,5 +153,6 @@ def each(
         try:
             found.append(measured(text, said))
         except AttnvizError as problem:
-            raise AttnvizError(f"Text {number + 1} could not be measured. {problem}") from problem
+            which = f"The text on line {lines[number]}" if lines else f"Text {number + 1}"
+            raise AttnvizError(f"{which} could not be measured. {problem}") from problem
     return found

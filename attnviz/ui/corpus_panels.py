@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.corpus.jobs import RemovalsJob, TogetherJob, to_parquet
-from attnviz.corpus.texts import MOST_BYTES, MOST_TEXTS, read_texts, texts_of
+from attnviz.corpus.texts import MOST_BYTES, MOST_TEXTS, Lines, lines_of, read_lines
 from attnviz.errors import AttnvizError
 from attnviz.figures import corpus as figures
 from attnviz.figures.spreadsheet import csv_of
@@ -39,7 +39,7 @@ def upload_control() -> None:
     if given is None or given.file_id == st.session_state.get(_TAKEN):
         return
     try:
-        st.session_state[_KEPT] = (given.name, read_texts(given.name, given.getvalue()))
+        st.session_state[_KEPT] = (given.name, read_lines(given.name, given.getvalue()))
         st.session_state[_TAKEN] = given.file_id
     except AttnvizError as problem:
         page.error(problem)
@@ -62,13 +62,13 @@ def measured() -> None:
     )
 
 
-def texts(typed: str) -> tuple[str, ...]:
+def texts(typed: str) -> Lines:
     """The texts of the file, else those typed, one a line."""
     kept = st.session_state.get(_KEPT)
-    return texts_of(typed) if kept is None else kept[1]
+    return lines_of(typed) if kept is None else kept[1]
 
 
-def removals(model: str, own: tuple[str, ...]) -> None:
+def removals(model: str, own: Lines) -> None:
     """Remove chosen heads together, or every head in turn, on all texts."""
     heads = controls.line(
         "Heads to remove together, as layer.head",

@@ -136,9 +136,11 @@ def test_a_text_that_cannot_be_read_is_named(induction: LoadedModel) -> None:
 
 
 def test_a_text_too_long_to_be_swept_is_named() -> None:
-    told = r"^Text 2 could not be measured\. A sweep .*heads to remove together above\.$"
+    told = (
+        r"^The text on line 3 could not be measured\. A sweep .*heads to remove together above\.$"
+    )
     with pytest.raises(AttnvizError, match=told):
-        RemovalsJob("minilm-l6", ("a", "word " * 300)).run(lambda *_: None)
+        RemovalsJob("minilm-l6", ((1, "a"), (3, "word " * 300))).run(lambda *_: None)
 
 
 def test_a_run_stops_between_texts(induction: LoadedModel) -> None:
@@ -150,6 +152,6 @@ def test_a_run_stops_between_texts(induction: LoadedModel) -> None:
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        MetricsJob("induction-2l", TEXTS).run(stop)
+        MetricsJob("induction-2l", tuple(enumerate(TEXTS, 1))).run(stop)
     assert not any(words.startswith("Text 3") for words in heard)
     assert metrics_over(induction, TEXTS[:1])["n"].max() == 1  # the model is as it was

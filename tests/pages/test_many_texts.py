@@ -83,7 +83,8 @@ def test_a_file_is_measured_until_it_is_put_aside() -> None:
     ("query", "words"),
     [
         ({"texts": ""}, "no text here"),
-        ({"texts": "a" * 1_400}, "Text 1 could not be measured"),
+        ({"texts": "a" * 1_400}, "The text on line 1 could not be measured"),
+        ({"texts": "abc\n\n" + "a" * 400}, "The text on line 3 could not be measured"),
         ({"heads": "<b>"}, "written layer.head"),
         ({"heads": "9.9"}, "no attention layer 9"),
         ({"texts": "abc abc\nb", "heads": "1.0"}, "Left out: 1 text of one token"),
@@ -95,4 +96,4 @@ def test_bad_input_is_a_sentence(query: dict[str, str], words: str) -> None:
     said = told(open_page(**query))
     assert words in said
     if query.get("heads") == "9.9":
-        assert "Text 1" not in said
+        assert "line 1" not in said
