@@ -76,6 +76,8 @@ chosen = selection.current(
     n_heads=figures.n_heads(shown),
     default=default,
     panel="weights",
+    shape=(shown.n_tokens, shown.n_keys + 1),  # a sink may stand beside the keys
+    unit=getattr(shown, "unit", "token"),
 )
 figure = maps.figure_of("inspect", drawn, shown, chosen)
 # Predictions are of no head: with them alone below, heads are the browser's own business.

@@ -104,4 +104,4 @@ if section == "numbers":
 if section == "lesson":
     page.lesson("interventions")
 if section == "code":
-    intervention_panels.code(job, suggested)
+    change_panel.code(job, swept, suggested)

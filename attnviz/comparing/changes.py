@@ -175,10 +175,15 @@ def divergence(
     Of d = (p - q) / (p + q) a cell has (p log2(1 + d) + q log2(1 - d)) / 2, which is exactly 0
     for equal rows and keeps its digits for nearly equal ones, where entropies would cancel.
     """
-    total = p + q
-    d = (p - q).div_(total.clamp_min(torch.finfo(p.dtype).tiny))
-    # d is 1 or -1 where one of them is 0: its product with log 0 is 0.
-    cells = torch.special.xlog1py(p, d) + torch.special.xlog1py(q, -d)
+    total = (p + q).clamp_min(torch.finfo(p.dtype).tiny)
+    d = (p - q) / total
+    # Near 1 and -1 the digits of the smaller weight are lost in d; there it is asked itself.
+    cells = torch.where(
+        d < -0.5, torch.special.xlogy(p, 2 * p / total), torch.special.xlog1py(p, d)
+    )
+    cells += torch.where(
+        d > 0.5, torch.special.xlogy(q, 2 * q / total), torch.special.xlog1py(q, -d)
+    )
     return cells.sum(-1) / (2 * math.log(2))
 
 

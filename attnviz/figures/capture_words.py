@@ -69,6 +69,8 @@ def words_of(capture: Any) -> dict[str, str]:
         words = words | {"what": f"{words['what']} by words"}
     if getattr(capture, "hides", False) and not getattr(capture, "renormalised", False):
         words = words | {"sums": ""}
+    if hasattr(capture, "unit") and any(getattr(one, "sinks", False) for one in capture.captured):
+        words = words | {"sums": "; the sinks' share is not in sight"}
     return words
 
 
@@ -77,7 +79,12 @@ def titles(capture: Any) -> dict[str, str]:
     named = METRICS | HIDDEN | STATE
     if getattr(capture, "unit", "token") == "token":
         return named
-    return {column: title.replace("token", "word") for column, title in named.items()}
+    return {column: in_words(title) for column, title in named.items()}
+
+
+def in_words(title: str) -> str:
+    """The name of a metric where rows and columns are words."""
+    return title.replace("token", "word")
 
 
 def expression(capture: Any) -> str:
@@ -96,22 +103,34 @@ def capture_code(
     norms: str | None = None,
     chat: bool = False,
     write: int = 0,
+    target: str | None = None,
+    picture: bool = False,
 ) -> str:
     """Python that prints the map of the true `layer` and the `head`, of this model on this text.
 
     of: what the map is of, where not of the capture itself. norms: the group of maps whose
     value-weighted map it is instead. chat: the text is a user's message. write: tokens that the
-    model writes on.
+    model writes on. target: what an encoder-decoder writes, "" for its own words; None: it is
+    none. picture: the model sees one, in a file.
     """
     imports = ""
     if norms is not None:
         of = f"value_weighted(model, capture, {norms!r})"
         imports = "from attnviz.interventions import value_weighted\n"
-    given = f'messages=[{{"role": "user", "content": {text!r}}}]' if chat else repr(text)
-    more = f", generate={write}" if write else ""
+    if picture:
+        imports, given = f"from PIL import Image\n{imports}", 'image=Image.open("picture.png")'
+    elif target is not None:
+        given = f"source={text!r}" + (f", target={target!r}" if target else "")
+        given += f", max_new_tokens={write}" if write and not target else ""
+    elif chat:
+        given = f'messages=[{{"role": "user", "content": {text!r}}}]'
+    else:
+        given = repr(text)
+    if write and target is None and not picture:
+        given += f", generate={write}"
     return (
         f"import attnviz as av\n{imports}\n"
         f"model = av.load_model({model!r})\n"
-        f"capture = av.capture(model, {given}{more})\n"
+        f"capture = av.capture(model, {given})\n"
         f"print({of}.weights(layer, head))\n"
     )

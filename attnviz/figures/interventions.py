@@ -8,6 +8,7 @@ import numpy as np
 
 from attnviz.figures import palette
 from attnviz.figures.vega import Spec, legible, name, number, tip
+from attnviz.models.tokens import screen_tokens
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,10 +190,14 @@ def change_sentence(found: Intervention) -> str:
             f"The output states moved by {float(moved.mean()):.1%} of their length on average, at "
             f"most by {float(moved.max()):.1%}. This model predicts no next token."
         )
-    p, q = (reading.probabilities().max().item() for reading in (found.before, found.after))
+    p, q = (reading.probabilities() for reading in (found.before, found.after))
+    first, then = int(p.argmax()), int(q.argmax())
+    old, new = (screen_tokens(found.tokenizer, [token])[0][0] for token in (first, then))
+    now = "" if first == then else f"; now the likeliest is {new!r} with {q[then]:.4f}"
     words = (
-        f"The likeliest next token has probability {p:.4f} as it is and {q:.4f} changed; KL "
-        f"divergence of the two distributions {found.divergence():.4f} nats."
+        f"The likeliest next token {old!r} has probability {p[first]:.4f} as it is and "
+        f"{q[first]:.4f} changed{now}. KL divergence of the two distributions "
+        f"{found.divergence():.4f} nats."
     )
     if len(found.before.ids) < 2:
         return words

@@ -59,8 +59,9 @@ class Hider:
         if own:
             shape = (query.shape[1], query.shape[2], key.shape[2])
             allowed = _allowed(mask, shape, _causal(module, options), query.device)
+            before = allowed.clone()
             for edit in own:
-                if _forbid(edit, allowed):
+                if _forbid(edit, allowed, before, across=group == "cross"):
                     self._hidden.add(edit)
             _require_a_key(allowed, layer)
             mask = _joined(mask, allowed, query.dtype)
@@ -159,8 +160,11 @@ def _allowed(
     return table.expand(heads, queries, keys).clone()
 
 
-def _forbid(edit: Hide, allowed: Tensor) -> bool:
-    """Hide it in the table, (heads, queries, keys); whether that changes the table."""
+def _forbid(edit: Hide, allowed: Tensor, before: Tensor, *, across: bool) -> bool:
+    """Hide it in the table, (heads, queries, keys); whether it could be read before any edit.
+
+    across: queries and keys are two texts' tokens, where none is both.
+    """
     heads, queries, keys = allowed.shape
     if edit.head is not None and not 0 <= edit.head < heads:
         raise AttnvizError(f"There are heads 0 to {heads - 1}; head {edit.head} is not there.")
@@ -170,17 +174,15 @@ def _forbid(edit: Hide, allowed: Tensor) -> bool:
             raise AttnvizError(
                 f"The map has {queries} queries and {keys} keys; {edit} lies outside it."
             )
-        changed = bool(allowed[which, edit.query, edit.key].any())
         allowed[which, edit.query, edit.key] = False
-        return changed
+        return bool(before[which, edit.query, edit.key].any())
     if not 0 <= edit.position < keys:
         raise AttnvizError(f"There are tokens 0 to {keys - 1}; {edit.position} is not there.")
-    before = allowed[which, :, edit.position].clone()
-    itself = allowed[which, edit.position, edit.position].clone() if queries == keys else None
-    allowed[which, :, edit.position] = False
-    if itself is not None:
-        allowed[which, edit.position, edit.position] = itself  # a token still reads itself
-    return not torch.equal(before, allowed[which, :, edit.position])
+    readers = before[which, :, edit.position].clone()
+    if not across:  # a token still reads itself
+        readers[..., edit.position] = False
+    allowed[which, :, edit.position] &= ~readers
+    return bool(readers.any())
 
 
 def _require_a_key(allowed: Tensor, layer: int | None) -> None:

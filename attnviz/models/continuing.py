@@ -44,7 +44,7 @@ def require_writer(model: LoadedModel, given: str, count: int) -> None:
             reads = "writes its target anyway (max_new_tokens says how much)"
         raise AttnvizError(
             f"Here {model.title} {reads}; to have {count} tokens written, choose a decoder and "
-            "give it a text, or set generate=0."
+            "give it a text, or let it write no new tokens."
         )
 
 
@@ -114,7 +114,7 @@ def _greedy(
     if ids != [int(logits[0].argmax()) for logits in out.logits]:
         raise ModelError(
             f"{model.title} did not write its likeliest tokens, for its own settings of generation "
-            "change them; set generate=0."
+            "change them; let it write no new tokens."
         )
     return ids, out.logits[-1][0].float().cpu()
 

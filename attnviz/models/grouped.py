@@ -232,7 +232,8 @@ def grouped(
     keys = getattr(maps, "keys", None)
     rows = side_of(maps.tokenizer, own, words, hide)
     cols = rows if keys is None else side_of(maps.tokenizer, keys, words, hide)
-    return GroupedMaps(maps, rows, cols, words, renormalised=hide and renormalise)
+    hidden = any(len(side.shown) < len(side.starts) for side in (rows, cols))
+    return GroupedMaps(maps, rows, cols, words, renormalised=renormalise and hidden)
 
 
 def _chosen(part: slice | None, length: int) -> Int[np.ndarray, " chosen"]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from attnviz.errors import AttnvizError
@@ -11,6 +13,9 @@ from attnviz.interventions.edits import Edit
 from attnviz.interventions.jobs import ChangeJob, SweepJob
 from attnviz.ui import controls, page, work
 from attnviz.ui.folded import Folded
+
+if TYPE_CHECKING:
+    from attnviz.interventions.sweeping import Sweep
 
 NEXT = 8
 """Next tokens that are listed."""
@@ -73,10 +78,49 @@ def _edits(suggested: str) -> tuple[Edit, ...]:
                 help="The heads get the outputs that they have on it, position by position: it "
                 "must have as many tokens as the text above.",
             )
+    return _read(heads, by, scaled, patched, other, hidden, pairs)
+
+
+def in_address(suggested: str) -> tuple[Edit, ...]:
+    """The changes as the address has them, where their controls are not in sight."""
+    said = st.query_params
+    words = (said.get(key, "") for key in ("scale", "patch", "other", "hide", "edges"))
+    try:
+        return _read(said.get("heads", suggested), said.get("by", "zero"), *words)
+    except AttnvizError:  # told where it can be changed
+        return written.parse_heads(suggested)
+
+
+def _read(
+    heads: str, by: str, scaled: str, patched: str, other: str, hidden: str, pairs: str
+) -> tuple[Edit, ...]:
     return (
         *written.parse_heads(heads, by),
         *written.parse_scales(scaled),
         *written.parse_patches(patched, other),
         *written.parse_tokens(hidden),
         *written.parse_edges(pairs),
+    )
+
+
+def code(job: SweepJob, swept: Sweep, suggested: str) -> None:
+    """The same in a notebook."""
+    edits = in_address(suggested)
+    names = sorted({type(edit).__name__ for edit in edits})
+    more = f", token_id={swept.token_id}" if job.word else ""
+    target = f", target={job.target!r}" if job.target else ""
+    listed = "".join(f"    {edit!r},\n" for edit in edits)
+    st.code(
+        "import attnviz as av\n"
+        f"from attnviz.interventions import {', '.join([*names, 'intervene', 'sweep'])}\n\n"
+        f"model = av.load_model({job.model!r})\n"
+        f"text = {job.text!r}\n"
+        f"print(sweep(model, text{more}{target}).table().head())\n"
+        f"edits = [\n{listed}]\n"
+        f"found = intervene(model, text, edits{target})\n"
+        "print(found.moved())  # how far each token's output moved\n"
+        "if found.predicts:\n"
+        "    print(found.loss())\n"
+        "    print(found.next_tokens(5))\n",
+        wrap_lines=True,
     )

@@ -53,9 +53,10 @@ def choice() -> Units:
 def read_in(units: Units, job: CaptureJob, maps: Any, slot: Any = None) -> Any:
     """These maps of the job's capture as chosen, their overviews computed with progress.
 
-    Value-weighted maps stay as they are: norms of vectors do not add up to that of their sum.
+    Value-weighted maps stay as they are, for norms of vectors do not add up to that of their
+    sum; so do a picture's, whose patches stand in their places.
     """
-    if not (units.words or units.hide) or _norms(maps):
+    if not (units.words or units.hide) or _norms(maps) or _seen(maps):
         return maps
     asked = UnitsJob(
         job,
@@ -71,13 +72,21 @@ def read_in(units: Units, job: CaptureJob, maps: Any, slot: Any = None) -> Any:
 
 def told(units: Units, maps: Any) -> None:
     """What is not in sight, in numbers."""
-    if _norms(maps) and (units.words or units.hide):
-        st.text("Value-weighted maps are shown token by token: norms do not add up over a word.")
+    if not (units.words or units.hide):
+        return
+    if _norms(maps):
+        st.text(
+            "Value-weighted maps are shown token by token, special ones too: norms do not add up "
+            "over a word."
+        )
+        return
+    if _seen(maps):
+        st.text("A picture's patches are shown one by one, and special tokens beside them.")
         return
     if not units.hide:
         return
     if not maps.hides:
-        st.text("There are no special tokens among these keys: all of the weight is in sight.")
+        st.text("There are no special tokens among these keys.")
         return
     if maps.signed:
         st.text("Special tokens are left out of sight; no other cell changes.")
@@ -99,3 +108,7 @@ def told(units: Units, maps: Any) -> None:
 
 def _norms(maps: Any) -> bool:
     return getattr(maps, "scale", "weight") == "magnitude"
+
+
+def _seen(maps: Any) -> bool:
+    return getattr(maps, "image", None) is not None

@@ -90,22 +90,3 @@ def numbers(swept: Sweep) -> None:
         "text/csv",
         on_click="ignore",
     )
-
-
-def code(job: SweepJob, heads: str) -> None:
-    """The same in a notebook."""
-    target = f", target={job.target!r}" if job.target else ""
-    st.code(
-        "import attnviz as av\n"
-        "from attnviz.interventions import intervene, sweep\n"
-        "from attnviz.interventions.written import parse_heads\n\n"
-        f"model = av.load_model({job.model!r})\n"
-        f"text = {job.text!r}\n"
-        f"print(sweep(model, text{target}).table().head())\n"
-        f"found = intervene(model, text, parse_heads({heads!r}){target})\n"
-        "print(found.moved())  # how far each token's output moved\n"
-        "if found.predicts:\n"
-        "    print(found.loss())\n"
-        "    print(found.next_tokens(5))\n",
-        wrap_lines=True,
-    )

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.components.explorer.look import look_of
-from attnviz.figures.capture_words import METRICS
+from attnviz.figures.capture_words import HIDDEN, METRICS, STATE, in_words
 from attnviz.figures.figure import Look
 from attnviz.ui import address
 
@@ -32,7 +32,8 @@ PARTS = (
     "zoomed",
 )
 
-_WORDS = {title: word for word, title in METRICS.items()}
+_TITLES = METRICS | HIDDEN | STATE
+_WORDS = {title: word for word, token in _TITLES.items() for title in (token, in_words(token))}
 
 
 def from_url() -> Look:
@@ -44,7 +45,7 @@ def from_url() -> Look:
             "scale": said["colours"],
             "least": _number(said["min"]),
             "palette": said["palette"],
-            "metric": METRICS.get(said["metric"], said["metric"]),
+            "metric": _title(said["metric"]),
             "order": said["order"],
             "cut": _number(said["cut"]),
             "others": said["with"].split(",", 50),
@@ -58,6 +59,12 @@ def from_url() -> Look:
             "zoomed": said["zoomed"],
         }
     )
+
+
+def _title(word: str) -> str:
+    """The metric of that word, as the figure calls it; by words the address says so."""
+    title = _TITLES.get(word, word)
+    return in_words(title) if st.query_params.get("unit") == "word" else title
 
 
 def to_url(look: Look) -> None:

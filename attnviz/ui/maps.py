@@ -16,6 +16,9 @@ from attnviz.jobs import CaptureJob, Job
 from attnviz.map_jobs import ValueJob
 from attnviz.ui import controls, work
 
+PAIRED = ("encoder", "decoder", "cross")
+"""The groups of maps of a model that reads one text and writes another."""
+
 
 def shown(capture: Any) -> Any:
     """The maps that the page shows: of one stack of several, of softmax or of linear layers.
@@ -55,6 +58,8 @@ def figure_of(key: str, job: CaptureJob | ValueJob, capture: Any, chosen: Select
                 norms=getattr(job, "group", None),
                 chat=reading.chat,
                 write=reading.write,
+                target=reading.target if getattr(capture, "group", "") in PAIRED else None,
+                picture=getattr(capture, "image", None) is not None,
             ),
             blocks=True,
         )

@@ -23,6 +23,7 @@ _PARTS = ("layer", "head", "row", "col")
 class _Kept:
     value: Selection
     reported: Selection | None = None
+    unit: str | None = None  # what a row and a column stood for
 
 
 def _from_url() -> Selection:
@@ -50,11 +51,15 @@ def current(
     n_heads: int,
     default: tuple[int, int],
     panel: str | None = None,
+    shape: tuple[int, int] | None = None,
+    unit: str = "",
 ) -> Selection:
     """The selection to draw for the explorer mounted under `key`.
 
     A layer or head that this figure does not have becomes the default (layer, head). panel names
-    the panel that a link's row and column are about where the link does not say.
+    the panel that a link's row and column are about where the link does not say. shape is the
+    map's: a cell outside of it is none. unit is what a row and a column stand for: a cell chosen
+    in others is none.
     """
     kept = _kept(key)
     reported = read(st.session_state.get(key))
@@ -67,6 +72,14 @@ def current(
         value = replace(value, layer=default[0], head=default[1])
     if value.panel is None and value.row is not None:
         value = replace(value, panel=panel)
+    cell = (value.row, value.col, *(value.to or ()))
+    outside = shape is not None and any(
+        place is not None and place >= length
+        for place, length in zip(cell, shape * 2, strict=False)
+    )
+    if outside or kept.unit not in (None, unit):
+        value = replace(value, row=None, col=None, to=None)
+    kept.unit = unit
     kept.value = value
     return value
 

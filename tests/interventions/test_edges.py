@@ -136,8 +136,40 @@ def test_what_cannot_be_hidden_is_said() -> None:
         (HideEdge(99, 0), "13 queries and 13 keys|12 queries and 12 keys"),
         (HideToken(99), "is not there"),
         (HideEdge(3, 1, head=7), "heads 0 to 3"),
+        (HideEdge(5, 3, 99), "Layer 99 of .* layers with one: 0 to 2"),
+        (HideEdge(5, 3, -1), "Layer -1 of"),
+        (HideEdge(5, 3, group="cross"), "'cross' is not there"),
+        (HideEdge(3, 5), "Nothing to hide: token 3 cannot read 5 already"),
     ):
         with pytest.raises(AttnvizError, match=words):
             intervene(model, TEXT, [edit])
     with pytest.raises(ModelError, match="code of its own"):
         intervene(build(shrink("falcon")), TEXT, [HideToken(2)])
+
+
+def test_one_edit_may_hold_what_another_hides_too() -> None:
+    both = intervene(llama(), TEXT, [HideToken(2), HideEdge(5, 2), HideEdge(5, 2)])
+    one = intervene(llama(), TEXT, [HideToken(2)])
+    torch.testing.assert_close(both.after.rows, one.after.rows)
+
+
+@pytest.mark.parametrize("family", ["qwen3_next", "bamba", "mamba"])
+def test_what_layers_with_a_state_read_cannot_be_hidden_in_silence(family: str) -> None:
+    model = build(shrink(family))
+    for edit in (HideToken(3), HideEdge(5, 3)):
+        with pytest.raises(ModelError, match="keep a state that every token is written into"):
+            intervene(model, TEXT, [edit])
+    with pytest.raises(AttnvizError, match="has no attention in which pairs can be hidden"):
+        intervene(model, TEXT, [HideEdge(5, 3, 0)])
+
+
+def test_a_source_token_is_hidden_from_the_target_token_at_its_place_too() -> None:
+    """Source and target equally long: cross maps are square, but no token reads itself there."""
+    model = t5()
+    text = TEXT
+    whole = [HideToken(3, group="cross")]
+    length = len(intervene(model, text, [], target=text).before.ids)
+    pairs = [HideEdge(query, 3, group="cross") for query in range(length)]
+    one, other = (intervene(model, text, edits, target=text) for edits in (whole, pairs))
+    torch.testing.assert_close(one.after.rows, other.after.rows)
+    assert one.moved()[3] > 1e-5

@@ -52,7 +52,12 @@ def test_every_part_opens(tab: str) -> None:
         assert len(weights) == 270
         assert weights.is_monotonic_decreasing
     if tab == "code":
-        assert "parse_heads" in app.code[0].value
+        code = app.code[0].value
+        compile(code, "code", "exec")
+        assert "Knockout(layer=" in code
+        app = open_page(tab=tab, heads="", scale="17.3 x 2", hide="2")
+        assert "HideToken, Scale, intervene" in app.code[0].value
+        assert "Scale(layer=17, head=3, factor=2.0, group=None),\n" in app.code[0].value
 
 
 def test_all_kinds_of_changes_stand_in_one_list_and_hold_at_once(smollm2: LoadedModel) -> None:
