@@ -38,6 +38,7 @@ with right:
     with Folded("A file of texts", key="file", icon=":material/upload_file:") as folded:
         if folded.open:
             corpus_panels.upload_control()
+    corpus_panels.measured()
 
 try:
     own = corpus_panels.texts(typed)

@@ -6,6 +6,7 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from attnviz.corpus.texts import Lines
 from attnviz.interventions.jobs import require_short, visitor_model
 from attnviz.interventions.written import parse_heads
 
@@ -20,14 +21,15 @@ class MetricsJob:
     """Every head's metrics over these texts."""
 
     model: str
-    texts: tuple[str, ...]
+    texts: Lines
 
     def run(self, progress: Progress) -> pd.DataFrame:
         from attnviz.corpus.measuring import metrics_over
         from attnviz.models.progress import part
 
+        lines, texts = zip(*self.texts, strict=True)
         model = visitor_model(self.model, progress)
-        return metrics_over(model, self.texts, progress=part(progress, 0.3, 1.0))
+        return metrics_over(model, texts, lines=lines, progress=part(progress, 0.3, 1.0))
 
 
 @dataclass(frozen=True)
@@ -35,16 +37,17 @@ class RemovalsJob:
     """What the removal of each head in turn does over these texts."""
 
     model: str
-    texts: tuple[str, ...]
+    texts: Lines
 
     def run(self, progress: Progress) -> pd.DataFrame:
-        from attnviz.corpus.measuring import removals_over
+        from attnviz.corpus.measuring import each, removals_over
         from attnviz.models.progress import part
 
+        lines, texts = zip(*self.texts, strict=True)
         model = visitor_model(self.model, progress)
-        for text in self.texts:
-            require_short(model, text)
-        return removals_over(model, self.texts, progress=part(progress, 0.3, 1.0))
+        instead = "leave it out, or name the heads to remove together above"
+        each(texts, lambda text, _: require_short(model, text, instead), lines=lines)
+        return removals_over(model, texts, lines=lines, progress=part(progress, 0.3, 1.0))
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class TogetherJob:
     """What the removal of chosen heads, all at once, does to the loss on each text."""
 
     model: str
-    texts: tuple[str, ...]
+    texts: Lines
     heads: str  # as interventions.written.parse_heads takes them: "17.3, 16.0"
 
     def run(self, progress: Progress) -> pd.DataFrame:
@@ -60,8 +63,9 @@ class TogetherJob:
         from attnviz.models.progress import part
 
         edits = parse_heads(self.heads)
+        lines, texts = zip(*self.texts, strict=True)
         model = visitor_model(self.model, progress)
-        return change_over(model, self.texts, edits, progress=part(progress, 0.3, 1.0))
+        return change_over(model, texts, edits, lines=lines, progress=part(progress, 0.3, 1.0))
 
 
 def to_parquet(table: pd.DataFrame) -> bytes:

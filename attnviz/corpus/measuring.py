@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import nan
 from typing import Any
 
 import pandas as pd
@@ -17,7 +18,11 @@ PLACE = ["layer", "head"]
 
 
 def metrics_over(
-    model: LoadedModel, texts: Sequence[str], *, progress: Progress | None = None
+    model: LoadedModel,
+    texts: Sequence[str],
+    *,
+    lines: Sequence[int] = (),
+    progress: Progress | None = None,
 ) -> pd.DataFrame:
     """A row for each head and metric: layer, head, metric, mean, sd, se, n.
 
@@ -25,7 +30,9 @@ def metrics_over(
     between texts, and n counts the texts that have the number (one without a repeated token has
     no induction score). Metrics are those of Capture.metrics and metrics.patterns.
 
-    Raises AttnvizError naming the text that could not be read.
+    lines: the number of each text's line, where it stands in a file.
+
+    Raises AttnvizError naming the text that could not be read, by its line if that is given.
     """
     from attnviz.metrics.patterns import pattern_scores
     from attnviz.models import capture
@@ -37,16 +44,20 @@ def metrics_over(
         own, scores = run.metrics(), pattern_scores(run)
         return own[[*own.columns.difference(scores.columns), *PLACE]].merge(scores, on=PLACE)
 
-    return _over(texts, measured, PLACE, progress)
+    return _over(texts, measured, PLACE, progress, lines)
 
 
 def removals_over(
-    model: LoadedModel, texts: Sequence[str], *, progress: Progress | None = None
+    model: LoadedModel,
+    texts: Sequence[str],
+    *,
+    lines: Sequence[int] = (),
+    progress: Progress | None = None,
 ) -> pd.DataFrame:
     """A row for each head and measure of its removal (zero ablation): as metrics_over, by group.
 
     Measures are those of interventions.Sweep: loss_change (nats a token; above 0, the head is
-    needed) and moved of a model that writes, moved alone of an encoder.
+    needed) of a model that writes, moved of an encoder.
     """
     from attnviz.interventions.sweeping import sweep
 
@@ -55,7 +66,7 @@ def removals_over(
         kept = [name for name in ("loss_change", "moved") if name in table]
         return pd.DataFrame(table.sort_values(by=["group", *PLACE])[["group", *PLACE, *kept]])
 
-    return _over(texts, measured, ["group", *PLACE], progress)
+    return _over(texts, measured, ["group", *PLACE], progress, lines)
 
 
 def change_over(
@@ -63,16 +74,33 @@ def change_over(
     texts: Sequence[str],
     edits: Sequence[Edit],
     *,
+    lines: Sequence[int] = (),
     progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """What the edits, all at once, do to the loss of each text: text, before, after, change."""
+    """What the edits, all at once, do to each text, a row each.
+
+    Columns text, before, after and change of the loss (nats a token), NaN of a text of one token,
+    which has none; of an encoder text and moved: the mean over its tokens of
+    ||after - before|| / ||before|| of its output states.
+
+    Raises AttnvizError for a head that is not there, or naming the text that could not be read.
+    """
+    from attnviz.interventions.heads import HeadEdit
+    from attnviz.interventions.projections import outlet
     from attnviz.interventions.running import intervene
 
+    for edit in edits:  # first: no text is to blame for a head that is not there
+        if isinstance(edit, HeadEdit):
+            outlet(model, edit.layer, edit.group).features(edit.head)
+
     def measured(text: str, report: Progress) -> dict[str, Any]:
-        before, after = intervene(model, text, edits, progress=report).loss()
+        run = intervene(model, text, edits, progress=report)
+        if not run.predicts:
+            return {"text": text, "moved": float(run.moved().mean())}
+        before, after = run.loss() if len(run.before.ids) > 1 else (nan, nan)
         return {"text": text, "before": before, "after": after, "change": after - before}
 
-    return pd.DataFrame(_each(texts, measured, progress))
+    return pd.DataFrame(each(texts, measured, progress, lines))
 
 
 def _over(
@@ -80,6 +108,7 @@ def _over(
     measured: Callable[[str, Progress], pd.DataFrame],
     places: list[str],
     progress: Progress | None,
+    lines: Sequence[int],
 ) -> pd.DataFrame:
     """Tables of the same rows, one a text, as means and errors."""
     where, names, tally = pd.DataFrame(), [], Tally((0, 0))
@@ -93,7 +122,7 @@ def _over(
             tally = Tally((len(table), len(names)))
         tally.add(table[names].to_numpy(float))
 
-    _each(texts, add, progress)
+    each(texts, add, progress, lines)
     parts = [
         where.assign(
             metric=name,
@@ -107,10 +136,13 @@ def _over(
     return pd.concat(parts, ignore_index=True)
 
 
-def _each(
-    texts: Sequence[str], measured: Callable[[str, Progress], Any], progress: Progress | None
+def each(
+    texts: Sequence[str],
+    measured: Callable[[str, Progress], Any],
+    progress: Progress | None = None,
+    lines: Sequence[int] = (),
 ) -> list[Any]:
-    """One after the other; an error says of which text it is."""
+    """measured(text, progress) of one after the other; an error says of which text it is."""
     report, found = progress or silent, []
     for number, text in enumerate(texts):
         whole = part(report, number / len(texts), (number + 1) / len(texts))
@@ -121,5 +153,6 @@ def _each(
         try:
             found.append(measured(text, said))
         except AttnvizError as problem:
-            raise AttnvizError(f"Text {number + 1} could not be measured. {problem}") from problem
+            which = f"The text on line {lines[number]}" if lines else f"Text {number + 1}"
+            raise AttnvizError(f"{which} could not be measured. {problem}") from problem
     return found

@@ -9,6 +9,9 @@ import json
 
 from attnviz.errors import AttnvizError
 
+Lines = tuple[tuple[int, str], ...]
+"""(number of the line, from 1, its text) of each line that holds one."""
+
 MOST_BYTES = 2 * 2**20
 MOST_TEXTS = 500
 MOST_CHARACTERS = 4_000
@@ -16,6 +19,11 @@ MOST_CHARACTERS = 4_000
 
 
 def read_texts(name: str, data: bytes) -> tuple[str, ...]:
+    """The texts of a file: those of read_lines, without their numbers."""
+    return tuple(text for _, text in read_lines(name, data))
+
+
+def read_lines(name: str, data: bytes) -> Lines:
     """The texts of a file, empty lines left out; its name says which of the two kinds it is.
 
     Raises AttnvizError, naming the line, for a file of another kind, not in UTF-8, too large, or
@@ -33,10 +41,10 @@ def read_texts(name: str, data: bytes) -> tuple[str, ...]:
     except UnicodeDecodeError as problem:
         line = data[: problem.start].count(b"\n") + 1
         raise AttnvizError(f"Line {line} is not UTF-8 text; save the file as UTF-8.") from None
-    return texts_of(whole, jsonl=kind == "jsonl")
+    return lines_of(whole, jsonl=kind == "jsonl")
 
 
-def texts_of(whole: str, *, jsonl: bool = False) -> tuple[str, ...]:
+def lines_of(whole: str, *, jsonl: bool = False) -> Lines:
     """The texts of these lines, one each; AttnvizError names the line that holds none."""
     found = []
     for number, line in enumerate(whole.split("\n"), start=1):
@@ -48,7 +56,7 @@ def texts_of(whole: str, *, jsonl: bool = False) -> tuple[str, ...]:
                 f"Line {number} has {len(text):,} characters and at most {MOST_CHARACTERS:,} are "
                 "taken a text; cut it."
             )
-        found.append(text)
+        found.append((number, text))
         if len(found) > MOST_TEXTS:
             raise AttnvizError(f"There are more than {MOST_TEXTS} texts; leave some out.")
     if not found:

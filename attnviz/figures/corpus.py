@@ -24,16 +24,26 @@ REMOVALS = {
     "moved": "how far the output moves without the head (relative)",
 }
 SHOWN = 12
+REPEATS = "nothing repeats in them"
+MISSING = {
+    "induction": REPEATS,
+    "duplicate": REPEATS,
+    "previous": "a text of one token has no previous one",
+    "loss_change": "a text of one token predicts none of its own",
+}
+"""Why no text may have a number; every text has the others."""
 
 
 def of_metric(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """One metric's rows, the largest mean first."""
+    """One metric's rows, the largest mean first; of a removal the largest change either way."""
     own = table.loc[table["metric"] == metric]
-    return own.sort_values("mean", ascending=False, kind="stable").reset_index(drop=True)
+    size = own["mean"].abs() if metric in REMOVALS else own["mean"]
+    order = size.sort_values(ascending=False, kind="stable").index
+    return own.loc[order].reset_index(drop=True)
 
 
 def bars_chart(table: pd.DataFrame, metric: str, *, dark: bool = False) -> Spec:
-    """The twelve heads with the largest mean; a line from one standard error below to above."""
+    """The twelve heads that of_metric has first; a line from one standard error below to above."""
     title = (TITLES | REMOVALS)[metric]
     rows = [
         row | {"low": row["mean"] - (row["se"] or 0.0), "high": row["mean"] + (row["se"] or 0.0)}
@@ -102,28 +112,53 @@ def palette_hex(colour: Any) -> str:
     return "#" + "".join(f"{int(channel):02x}" for channel in colour)
 
 
+def counted(n: int) -> str:
+    """ "1 text", "2 texts"."""
+    return f"{n} text" if n == 1 else f"{n} texts"
+
+
 def sentence(table: pd.DataFrame, metric: str, n_texts: int) -> str:
     """The first head in words, with its error and the number of texts that it is over."""
     best = of_metric(table, metric).iloc[0]
     if best["n"] == 0:
-        return f"None of these {n_texts} texts has this number: nothing repeats in them."
-    error = f" ± {best['se']:.4f}" if best["n"] > 1 else ""
+        whose = "The one text has not" if n_texts == 1 else f"None of these {n_texts} texts has"
+        return f"{whose} this number: {MISSING.get(metric, 'it is not defined there')}."
+    removed, several = metric in REMOVALS, best["n"] > 1
+    mean = f"{best['mean']:{'+' if metric == 'loss_change' else ''}.4f}"
+    error = f" ± {best['se']:.4f}" if several else ""
+    told = (
+        f"{'Changes most without' if removed else 'Largest'}: layer {best['layer']:.0f}, head "
+        f"{best['head']:.0f}, {mean}{error}, over {best['n']:.0f} of {counted(n_texts)}."
+    )
+    if not several:
+        return f"{told} One text gives no standard error."
     return (
-        f"Largest: layer {best['layer']:.0f}, head {best['head']:.0f}, {best['mean']:.4f}{error}, "
-        f"over {best['n']:.0f} of {n_texts} texts. The error is the standard error of the mean, "
-        "sd / √n; the unit is the text, not the token."
+        f"{told} The error is the standard error of the mean, sd / √n; the unit is the text, "
+        "not the token."
     )
 
 
 def change_sentence(table: pd.DataFrame) -> str:
-    """The mean change of the loss over the texts, with its error."""
-    change, n = table["change"].to_numpy(), len(table)
-    error = f" ± {change.std(ddof=1) / n**0.5:.4f}" if n > 1 else ""
-    return (
-        f"Loss changes by {change.mean():+.4f}{error} nats a token: the mean over {n} texts and "
-        "its standard error. It rises on "
-        f"{int(np.sum(change > 0))} of them."
-    )
+    """What measuring.change_over found, as a mean over the texts with its error.
+
+    Of an encoder that is how far its output states moved. Texts without a number are counted.
+    """
+    writes = "change" in table
+    values = table["change" if writes else "moved"].dropna().to_numpy()
+    n, left_out = len(values), len(table) - len(values)
+    if not n:
+        return f"No loss on {counted(left_out)}: {MISSING['loss_change']}."
+    error = f" ± {values.std(ddof=1) / n**0.5:.4f}" if n > 1 else ""
+    over = f"the mean over {n} texts and its standard error" if n > 1 else "on one text"
+    if not writes:
+        return (
+            f"Output states move by {values.mean():.4f}{error} of their length: {over}. The model "
+            "predicts no next token, so that it has no loss."
+        )
+    rises = int(np.sum(values > 0))
+    sign = f" It rises on {rises} of them." if n > 1 else ""
+    out = f" Left out: {counted(left_out)} of one token, without a loss." if left_out else ""
+    return f"Loss changes by {values.mean():+.4f}{error} nats a token: {over}.{sign}{out}"
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:

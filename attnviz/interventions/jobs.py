@@ -131,14 +131,15 @@ def visitor_model(name: str, progress: Progress) -> Any:
     return get_model(name, progress=part(progress, 0.05, 0.3))
 
 
-def require_short(model: Any, text: str) -> None:
+def require_short(model: Any, text: str, instead: str = "remove chosen heads below") -> None:
+    """AttnvizError for a text too long to be swept here; instead: what else a visitor can do."""
     from attnviz.models.texts import tokenise
 
     length = len(tokenise(model, text).axis)
     if length > SWEEP_TOKENS:
         raise AttnvizError(
             f"A sweep reads the text once a head, so it takes at most {SWEEP_TOKENS} tokens here; "
-            f"this text has {length:,}. Shorten it, or remove chosen heads below."
+            f"this text has {length:,}. Shorten it, or {instead}."
         )
 
 

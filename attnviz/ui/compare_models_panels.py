@@ -9,6 +9,7 @@ import streamlit as st
 from attnviz.errors import AttnvizError
 from attnviz.figures import compare_models as figures
 from attnviz.figures.figure import Figure, Selection
+from attnviz.figures.spreadsheet import csv_of
 from attnviz.jobs import CaptureJob
 from attnviz.map_jobs import CompareJob
 from attnviz.models import catalog
@@ -214,7 +215,7 @@ def files(found: Comparison, changes: Changes | None, at: Heads) -> None:
         )
         st.download_button(
             "Pairs of tokens (CSV)",
-            data=lambda: figures.pairs_table(found).to_csv(index=False),
+            data=lambda: csv_of(figures.pairs_table(found)),
             file_name="attnviz_pairs.csv",
             on_click="ignore",
         )

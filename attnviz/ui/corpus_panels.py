@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.corpus.jobs import RemovalsJob, TogetherJob, to_parquet
-from attnviz.corpus.texts import MOST_BYTES, MOST_TEXTS, read_texts, texts_of
+from attnviz.corpus.texts import MOST_BYTES, MOST_TEXTS, Lines, lines_of, read_lines
 from attnviz.errors import AttnvizError
 from attnviz.figures import corpus as figures
+from attnviz.figures.spreadsheet import csv_of
 from attnviz.interventions.written import MOST, parse_heads
 from attnviz.ui import controls, page, work
 
@@ -17,34 +18,57 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _KEPT = "own_texts"
+"""In the session: the name of the file that is measured, and its texts."""
+_TAKEN = "own_texts_taken"
+"""The upload that was last read, so that putting its texts aside does not take them again."""
 
 
 def upload_control() -> None:
-    """Take a file of texts; a bad one is told in a sentence, and what was there before stays."""
+    """Take a file of texts; a bad one is told in a sentence, and what was there before stays.
+
+    It stays too where the uploader holds nothing: one in a button that is opened again begins
+    empty. measured() puts it aside.
+    """
     given = st.file_uploader(
         f'A .txt (a text a line) or .jsonl ({{"text": ...}} a line) of at most '
         f"{MOST_BYTES // 2**20} MB and {MOST_TEXTS} texts. It stays with this visit.",
         type=["txt", "jsonl"],
         key="texts_file",
+        max_upload_size=MOST_BYTES // 2**20,
     )
-    if given is None:
-        st.session_state.pop(_KEPT, None)
+    if given is None or given.file_id == st.session_state.get(_TAKEN):
         return
-    known = st.session_state.get(_KEPT)
-    if known is None or known[0] != given.file_id:
-        try:
-            st.session_state[_KEPT] = (given.file_id, read_texts(given.name, given.getvalue()))
-        except AttnvizError as problem:
-            page.error(problem)
+    try:
+        st.session_state[_KEPT] = (given.name, read_lines(given.name, given.getvalue()))
+        st.session_state[_TAKEN] = given.file_id
+    except AttnvizError as problem:
+        page.error(problem)
 
 
-def texts(typed: str) -> tuple[str, ...]:
+def measured() -> None:
+    """Say which file is measured in place of the typed lines, and offer to go back to them."""
+    kept = st.session_state.get(_KEPT)
+    if kept is None:
+        return
+    name, own = kept
+    st.text(
+        f"Measured: the file {name}, {figures.counted(len(own))}, not the typed lines. "
+        "No link holds it."
+    )
+    st.button(
+        "Use the typed lines instead",
+        key="use_typed",
+        on_click=lambda: st.session_state.pop(_KEPT, None),
+    )
+
+
+def texts(typed: str) -> Lines:
     """The texts of the file, else those typed, one a line."""
     kept = st.session_state.get(_KEPT)
-    return texts_of(typed) if kept is None else kept[1]
+    return lines_of(typed) if kept is None else kept[1]
 
 
-def removals(model: str, own: tuple[str, ...]) -> None:
+def removals(model: str, own: Lines) -> None:
     """Remove chosen heads together, or every head in turn, on all texts."""
     heads = controls.line(
         "Heads to remove together, as layer.head",
@@ -69,7 +93,7 @@ def removals(model: str, own: tuple[str, ...]) -> None:
             metric = next(word for word in figures.REMOVALS if word in set(table["metric"]))
             page.chart(
                 figures.bars_chart(table, metric, dark=dark),
-                "Bars: the twelve heads whose removal changes most on the mean, with its error.",
+                "Bars: the twelve heads whose removal changes most on the mean, up or down.",
             )
             st.text(figures.sentence(table, metric, len(own)))
     except AttnvizError as problem:
@@ -84,7 +108,7 @@ def files(table: pd.DataFrame, stem: str) -> None:
     with st.container(horizontal=True):
         st.download_button(
             "Numbers (CSV)",
-            lambda: table.to_csv(index=False),
+            lambda: csv_of(table),
             f"{stem}.csv",
             "text/csv",
             on_click="ignore",

@@ -28,9 +28,22 @@ def test_an_uploaded_file_is_measured_text_by_text(visit: Callable[..., Page]) -
     page.get_by_role("button", name=re.compile("A file of texts")).click()
     field = page.locator('input[type="file"]')
     field.set_input_files({"name": "own.jsonl", "mimeType": "text/plain", "buffer": lines})
-    page.keyboard.press("Escape")
     told = figures.sentence(metrics_over(av.load_model("induction-2l"), own), "induction", 3)
     expect(page.get_by_text(told)).to_be_visible(timeout=60_000)
+    page.keyboard.press("Escape")  # closed earlier, the file would not have been sent yet
+    wait_idle(page)
+    expect(page.get_by_text("Measured: the file own.jsonl, 3 texts")).to_be_visible()
+    page.get_by_role("button", name=re.compile("A file of texts")).click()  # opened again: empty
+    expect(field).to_be_attached()
+    wait_idle(page)
+    bad = {"name": "bad.jsonl", "mimeType": "text/plain", "buffer": b"["}
+    field.set_input_files(bad)
+    expect(page.get_by_text("Line 1 is not JSON")).to_be_visible()
+    expect(page.get_by_text(told)).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Use the typed lines instead").click()
+    expect(page.get_by_text("over 1 of 1 text.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Measured: the file")).to_have_count(0)
     wait_idle(page)
 
 

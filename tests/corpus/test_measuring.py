@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import attnviz as av
-from attnviz.corpus.jobs import MetricsJob, to_parquet
+from attnviz.corpus.jobs import MetricsJob, RemovalsJob, to_parquet
 from attnviz.corpus.measuring import change_over, metrics_over, removals_over
 from attnviz.corpus.tally import Tally
 from attnviz.errors import AttnvizError, Cancelled
@@ -85,6 +85,34 @@ def test_heads_removed_together_change_each_texts_loss(induction: LoadedModel) -
     assert found["change"][1] == pytest.approx(after - before, abs=1e-6)
     mean, error = found["change"].mean(), found["change"].std(ddof=1) / np.sqrt(2)
     assert f"{mean:+.4f} ± {error:.4f}" in figures.change_sentence(found)
+    with pytest.raises(AttnvizError, match=r"^Layer 1 has heads 0 to 3; head 9"):
+        change_over(induction, TEXTS[:1], [Knockout(1, 9)])
+
+
+def test_a_text_of_one_token_is_left_out_and_counted(induction: LoadedModel) -> None:
+    found = change_over(induction, ["a", *TEXTS[:2]], [Knockout(1, 0)])
+    assert found["change"].isna().tolist() == [True, False, False]
+    said, alone = figures.change_sentence(found), figures.change_sentence(found.dropna())
+    assert said == f"{alone} Left out: 1 text of one token, without a loss."
+    assert "±" not in figures.change_sentence(found[:2])
+    assert "1 texts" not in figures.change_sentence(found[:2])
+
+
+def test_an_encoder_moves_as_far_as_its_states_do(minilm: LoadedModel) -> None:
+    found = change_over(minilm, TEXTS[:2], [Knockout(0, 1)])
+    wanted = [intervene(minilm, text, [Knockout(0, 1)]).moved().mean() for text in TEXTS[:2]]
+    np.testing.assert_allclose(found["moved"], wanted, atol=1e-6)
+    assert f"move by {np.mean(wanted):.4f} ± " in figures.change_sentence(found)
+
+
+def test_removals_are_ordered_by_their_size() -> None:
+    means = [0.1, -0.4, float("nan"), 0.2]
+    rows = {"layer": 0, "head": range(4), "sd": 0.1, "se": 0.1, "n": 3}
+    for metric, order in (("loss_change", [1, 3, 0, 2]), ("entropy", [3, 0, 1, 2])):
+        table = pd.DataFrame({**rows, "metric": metric, "mean": means})
+        assert figures.of_metric(table, metric)["head"].tolist() == order
+    told = figures.sentence(table.assign(metric="loss_change"), "loss_change", 3)
+    assert told.startswith("Changes most without: layer 0, head 1, -0.4000 ± 0.1000, over 3 of 3")
 
 
 def test_files_read_back_equal(table: pd.DataFrame) -> None:
@@ -107,6 +135,14 @@ def test_a_text_that_cannot_be_read_is_named(induction: LoadedModel) -> None:
         metrics_over(induction, ["abc", "a" * 3_999])
 
 
+def test_a_text_too_long_to_be_swept_is_named() -> None:
+    told = (
+        r"^The text on line 3 could not be measured\. A sweep .*heads to remove together above\.$"
+    )
+    with pytest.raises(AttnvizError, match=told):
+        RemovalsJob("minilm-l6", ((1, "a"), (3, "word " * 300))).run(lambda *_: None)
+
+
 def test_a_run_stops_between_texts(induction: LoadedModel) -> None:
     heard: list[str] = []
 
@@ -116,6 +152,6 @@ def test_a_run_stops_between_texts(induction: LoadedModel) -> None:
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        MetricsJob("induction-2l", TEXTS).run(stop)
+        MetricsJob("induction-2l", tuple(enumerate(TEXTS, 1))).run(stop)
     assert not any(words.startswith("Text 3") for words in heard)
     assert metrics_over(induction, TEXTS[:1])["n"].max() == 1  # the model is as it was

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from attnviz.corpus import texts
-from attnviz.corpus.texts import read_texts
+from attnviz.corpus.texts import read_lines, read_texts
 from attnviz.errors import AttnvizError
 
 
@@ -16,6 +16,7 @@ def test_lines_and_json_lines_are_texts() -> None:
     hostile = "<script>1</script>\n$x$"
     lines = json.dumps({"text": hostile, "other": 1}) + "\n\n" + json.dumps({"text": "b"})
     assert read_texts("A.JSONL", lines.encode()) == (hostile, "b")
+    assert read_lines("A.JSONL", lines.encode()) == ((1, hostile), (3, "b"))
 
 
 @pytest.mark.parametrize(
