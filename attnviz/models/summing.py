@@ -68,7 +68,7 @@ def _head(
         if _measures(maps):
             at = part.start
             if maps.renormalised:  # places, too, are counted in what is shown
-                rows = rows[shown[part]][:, maps.cols.shown]
+                rows = torch.from_numpy(whole[shown[part]][:, maps.cols.shown])
                 at = int(shown[:at].sum())
             if len(rows):
                 measured.append(row_metrics(rows[None], at))
