@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float, Float32, Int
+from jaxtyping import Float, Float32, Float64, Int
 from torch import Tensor
 
 from attnviz.models.pooling import stacked
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 CELLS = 2**20  # of a block, all its heads together: 4 MiB in float32
 ROWS = 256  # of a block
+Read = tuple[Float[Tensor, "heads rows cols"], Float64[Tensor, "heads rows"]]
+"""The weights on the paired keys, and on all others together."""
 COLUMNS = ("layer", "head", "distance", "moved", "query_a", "query_b")
 
 
@@ -36,10 +38,11 @@ class Changes:
 
     table: distance is the square root of the mean over pairs of queries of the Jensen-Shannon
     divergence in bits (Lin 1991; its root is a metric, Endres and Schindelin 2003): 0 for equal
-    rows, 1 for rows that share no key. moved is the mean total variation, the share of a row's
-    weight that lies elsewhere. query_a and query_b are the positions of the pair whose row
-    moved most. Effective maps are signed: they have no distance (NaN), and moved is half the
-    summed absolute difference over the paired keys, which may be more than 1.
+    rows (of texts of other lengths up to float32's rounding, 1e-7), 1 for rows that share no key.
+    moved is the mean total variation, the share of a row's weight that lies elsewhere. query_a and
+    query_b are the positions of the pair whose row moved most. Effective maps are signed: they
+    have no distance (NaN), and moved is half the summed absolute difference over the paired keys,
+    which may be more than 1.
     """
 
     table: pd.DataFrame  # COLUMNS, a row a head
@@ -72,9 +75,12 @@ def changes(
         one, other = a.records[layer.index], b.records[layer.index]
         numbers = torch.full((layer.n_heads, len(grid.a_rows), 2), torch.nan)
         pooled = torch.zeros(layer.n_heads, *grid.shape)
-        for heads, span, p, q in _blocks(one, other, layer.n_heads, grid):
+        for heads, span, (p, p_rest), (q, q_rest) in _blocks(one, other, layer.n_heads, grid):
             pooled[heads].index_add_(1, grid.row_bins[span], (q - p) @ grid.pool[: p.shape[2]])
-            numbers[heads, span] = _row_changes(p, q, signed=a.signed)
+            if a.signed:
+                numbers[heads, span, 1] = (p - q).abs().sum(-1) / 2
+            else:
+                numbers[heads, span] = _row_changes(p, p_rest, q, q_rest)
         thumbnails.append((pooled / grid.counts).numpy())
         found += _lines(layer.index, numbers, grid, signed=a.signed)
     table = pd.DataFrame(found, columns=list(COLUMNS))
@@ -105,8 +111,8 @@ class _Cells:
 
 def _blocks(
     one: Any, other: Any, n_heads: int, grid: _Cells
-) -> Iterator[tuple[slice, slice, Tensor, Tensor]]:
-    """(heads, places among the paired rows, A's weights, B's) on the paired keys, block by block.
+) -> Iterator[tuple[slice, slice, Read, Read]]:
+    """(heads, places among the paired rows, A's weights, B's), block by block.
 
     Keys behind the last that either mask lets a block see are left out.
     """
@@ -146,25 +152,33 @@ def _reach(record: Any, rows: Tensor) -> int:
 
 def _read(
     record: Any, heads: slice, rows: Int[Tensor, " rows"], cols: Int[Tensor, " cols"]
-) -> Float[Tensor, "heads rows cols"]:
-    """A record's weights at these positions, which go up."""
+) -> Read:
+    """A record's weights at these positions, which go up, and what is left of each row.
+
+    The rest is added up from the weights that are its own: what the others leave of 1 would be
+    their rounding, too, where there is no rest.
+    """
     span = _span(rows)
-    keys = slice(0, int(cols[-1]) + 1) if len(cols) else slice(0, 0)
-    weights = record.weights(heads, span, keys).float().cpu()
-    return weights[:, rows - span.start][:, :, cols]
+    stop = max(_reach(record, rows), int(cols[-1]) + 1 if len(cols) else 0)
+    weights = record.weights(heads, span, slice(0, stop)).float().cpu()[:, rows - span.start]
+    alone = torch.ones(stop, dtype=torch.bool)
+    alone[cols] = False
+    rest = weights[:, :, alone].double().sum(-1)
+    if getattr(record, "sinks", None) is not None:
+        rest += record.sink_weights(heads, span).double().cpu()[:, rows - span.start]
+    return weights[:, :, cols], rest
 
 
 def _row_changes(
-    p: Float[Tensor, "heads rows cols"], q: Float[Tensor, "heads rows cols"], *, signed: bool
+    p: Float[Tensor, "heads rows cols"],
+    p_rest: Float[Tensor, "heads rows"],
+    q: Float[Tensor, "heads rows cols"],
+    q_rest: Float[Tensor, "heads rows"],
 ) -> Float[Tensor, "heads rows 2"]:
     """(divergence in bits, total variation) of each row; the rest of a row is one more cell."""
-    moved = (p - q).abs().sum(-1)
-    if signed:
-        return torch.stack([torch.full_like(moved, torch.nan), moved / 2], -1)
-    rest = [(1 - side.sum(-1, keepdim=True)).clamp(0, 1) for side in (p, q)]
-    moved = moved + (rest[0] - rest[1]).abs()[..., 0]
-    bits = divergence(p, q) + divergence(*rest)
-    return torch.stack([bits.clamp(0, 1), moved / 2], -1)
+    moved = (p - q).abs().sum(-1) + (p_rest - q_rest).abs()
+    bits = divergence(p, q) + divergence(p_rest[..., None], q_rest[..., None])
+    return torch.stack([bits.clamp(0, 1), moved / 2], -1).float()
 
 
 def divergence(

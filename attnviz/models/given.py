@@ -5,7 +5,7 @@ What is handed over is checked before it is believed, and the first check that f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -93,9 +93,20 @@ def _layers(attentions: Any) -> list[tuple[int, Any]]:
     """(true index, map) of each layer; generate()'s steps of layers are stitched."""
     if attentions is None or isinstance(attentions, str):
         return []
+    if not isinstance(attentions, Iterable):
+        raise AttnvizError(
+            "attentions is a list with a map a layer, as outputs.attentions; received "
+            f"{type(attentions).__name__}."
+        )
     steps = list(attentions)
     if not any(isinstance(step, (tuple, list)) for step in steps):
         return list(enumerate(steps))
+    for place, step in enumerate(steps):
+        if not isinstance(step, (tuple, list)):
+            raise AttnvizError(
+                f"Step {place} of the generation is a {type(step).__name__} and not a list of "
+                "layers like the others; give all that generate() returned as attentions."
+            )
     n_layers = max(len(step) for step in steps)
     if any(len(step) != n_layers for step in steps):
         raise AttnvizError("Every step of a generation has as many layers; these have not.")
@@ -110,6 +121,12 @@ def _stitched(steps: list[Any]) -> Tensor | None:
     if not steps or any(step is None for step in steps):
         return None
     parts = [_tensor(step) for step in steps]
+    for place, part in enumerate(parts):
+        if part.shape[:2] != parts[0].shape[:2]:
+            raise AttnvizError(
+                f"Step {place} has {part.shape[0]} examples and {part.shape[1]} heads, and step 0 "
+                f"{parts[0].shape[0]} and {parts[0].shape[1]}; give the steps of one generation."
+            )
     n_rows = sum(part.shape[-2] for part in parts)
     whole = parts[0].new_zeros(*parts[0].shape[:-2], n_rows, n_rows)
     at = 0
@@ -132,6 +149,15 @@ def _tensor(value: Any) -> Tensor:
         raise AttnvizError(
             "The attentions of a layer have four axes, (1, heads, queries, keys); received shape "
             f"{tuple(maps.shape)}. Hidden states have three: give outputs.attentions."
+        )
+    if maps.layout != torch.strided:
+        raise AttnvizError("The attentions are sparse tensors; give dense ones: .to_dense().")
+    if maps.is_complex():
+        raise AttnvizError("The attentions are complex numbers; softmax weights are real ones.")
+    if not all(maps.shape[1:]):
+        raise AttnvizError(
+            f"There is nothing in the attentions: shape {tuple(maps.shape)}; expected one head, "
+            "one query and one key at least."
         )
     return maps
 
@@ -166,11 +192,12 @@ def _map(value: Any, index: int) -> Float[Tensor, "heads queries keys"]:
 
 def _axis(tokens: Sequence[str], length: int, what: str, *, last: bool) -> Axis:
     """These tokens along one side; last: one more is one that was written and never read."""
-    words = [str(token) for token in tokens]
+    words = strings(tokens)
     if len(words) not in (length, length + last):
         raise AttnvizError(
             f"There are {length} {what} and {len(words)} tokens for them; give one for each."
         )
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
     following = [*words[1:], None]
     labels = [visible(word) or "∅" for word in words]
     details = [
@@ -180,9 +207,25 @@ def _axis(tokens: Sequence[str], length: int, what: str, *, last: bool) -> Axis:
     return Axis(
         tuple(labels[:length]),
         tuple(details[:length]),
-        tuple(range(length)),
+        tuple(numbers[word] for word in words[:length]),
         (False,) * length,
     )
+
+
+def strings(tokens: Any) -> list[str]:
+    """These tokens, if they are texts; equal ones are the same token to every measure."""
+    if not isinstance(tokens, Iterable):
+        raise AttnvizError(
+            f"tokens is a list of texts, one a query; received {type(tokens).__name__}."
+        )
+    words = list(tokens)
+    wrong = [word for word in words if not isinstance(word, str)]
+    if wrong:
+        raise AttnvizError(
+            f"Tokens are texts; received {type(wrong[0]).__name__} among them. Give "
+            "tokenizer.convert_ids_to_tokens(ids)."
+        )
+    return words
 
 
 def _layer(index: int, maps: Tensor, square: bool) -> Layer:

@@ -15,7 +15,7 @@ from attnviz.models.layer import Layer
 from attnviz.models.layers import LayerRecord
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.recorder import Call
-from attnviz.models.stacks import layer_number
+from attnviz.models.stacks import TOWERS, layer_number
 
 # Mixers by the names of their classes; what no pattern knows is listed as "none".
 KINDS = (
@@ -42,10 +42,14 @@ def numbered(model: LoadedModel, calls: Sequence[Call]) -> dict[str, dict[int, C
     values) has one map; one that is called again with others (a loop over layers) has its later
     maps in the groups "pass 2", "pass 3". A second kind of attention in the same layers is a
     group by its own name. Maps of one group have one shape: where a model pools, each further
-    shape is a group "stage 2", "stage 3".
+    shape is a group "stage 2", "stage 3". What sees pictures for a model of texts is a group
+    "vision", behind the text's own; where nothing else was heard it is the model.
     """
     found: dict[str, dict[int, Call]] = {}
-    for group in dict.fromkeys(call.group for call in calls):
+    heard = list(dict.fromkeys(call.group for call in calls))
+    if len(heard) == 1 and heard[0] in TOWERS:
+        calls, heard = [replace(call, group="self") for call in calls], ["self"]
+    for group in sorted(heard, key=lambda group: group in TOWERS):
         own = [call for call in calls if call.group == group]
         distinct = [
             call for place, call in enumerate(own) if not place or not _again(own[place - 1], call)
@@ -98,8 +102,10 @@ def _stage(found: dict[str, dict[int, Call]], name: str, call: Call) -> str:
 
 
 def complete(model: LoadedModel, calls: Sequence[Call]) -> bool:
-    """Whether these calls leave no stack out: an encoder may have attention code of its own."""
+    """Whether these calls leave no stack out: one of them may have attention code of its own."""
     heard = {call.group for call in calls}
+    if model.kind != "vision" and heard <= set(TOWERS):
+        return False  # what sees, and not what reads
     two = getattr(model.config, "is_encoder_decoder", False)
     return {"encoder", "decoder"} <= heard if two else bool(heard)
 
@@ -120,6 +126,8 @@ def absent(
         number = layer_number(name)
         if number is None or re.search(rf"\.{number}\.[^.]+$", f".{name}") is None:
             continue  # only the direct parts of a layer
+        if present and any(tower.search(name) for tower in TOWERS.values()):
+            continue  # of another stack
         word = type(module).__name__
         if "Norm" in word:
             continue

@@ -13,6 +13,7 @@ from torch import Tensor
 from attnviz.errors import AttnvizError
 from attnviz.models.axis import Axis, patches, places
 from attnviz.models.loaded import LoadedModel
+from attnviz.models.stacks import TOWERS
 from attnviz.models.texts import axis_of, require_length, tokenise, without_pads
 
 # Which side of which stack is which axis; of a model with one stack both are the only one.
@@ -39,7 +40,7 @@ class Prepared:
     def sides(self, group: str, n_queries: int, n_keys: int) -> tuple[Axis, Axis]:
         """What stands along the queries and the keys of a map of this group and shape."""
         stack = group.partition(" ")[0]
-        queries, keys = SIDES.get(stack, ("self", "self"))
+        queries, keys = SIDES.get(stack, ("", "") if stack in TOWERS else ("self", "self"))
         asks = stack in ("cross", "decoder") and self.image is not None  # a detector's queries
         rows = self._side(queries, n_queries, "query" if asks else "position")
         if stack == "decoder" and "source" in self.axes and "target" in self.axes:
@@ -56,7 +57,8 @@ class Prepared:
         size = None if word == "query" or self.image is None else self.image.shape[:2]
         if size is not None and (grid := grid_of(length, *size)) is not None:
             return patches(*grid)
-        return next((a for a in self.axes.values() if len(a) == length), places(length, word))
+        others = self.axes.values() if name else ()  # a tower's are never the text's
+        return next((a for a in others if len(a) == length), places(length, word))
 
 
 def grid_of(length: int, height: int, width: int) -> tuple[int, int, int] | None:

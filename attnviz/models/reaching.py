@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from attnviz.errors import ModelError
 from attnviz.models import memory
 from attnviz.models.assembling import Stack, kept_stacks, recorded_stacks
 from attnviz.models.interface import fused, listening, reachable, running
@@ -17,6 +18,7 @@ from attnviz.models.passes import Pass, forward
 from attnviz.models.prepared import Prepared
 from attnviz.models.progress import Progress
 from attnviz.models.recorder import Recorder, Unreachable
+from attnviz.models.stacks import TOWERS
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,11 @@ def reach(model: LoadedModel, prepared: Prepared, size: int, progress: Progress)
     with running(model.model, eager), watching(model.model, heard), mixers.listening():
         run = forward(model, prepared, attentions=own)
     if heard.calls and not own:
+        if "input_ids" in prepared.inputs and {call.group for call in heard.calls} <= set(TOWERS):
+            raise ModelError(
+                f"Only the maps of what sees or hears in {model.title} can be reached, not those "
+                "of what reads its text, so none are shown; choose another model."
+            )
         # What else made a softmax is no map of its own: a convolution's kernel, an n-gram stream.
         return Reached(recorded_stacks(model, heard.calls), mixers, run, plain)
     if not own:

@@ -5,6 +5,13 @@ from __future__ import annotations
 import re
 
 CROSS = re.compile(r"cross|encoder_attn|enc_?dec", re.IGNORECASE)
+TOWERS = {
+    "vision": re.compile(
+        r"(?:^|[._])(?:vision_tower|vision_model|visual|(?:image|vision)_encoder)\b"
+    ),
+    "audio": re.compile(r"(?:^|[._])audio_tower\b"),
+}
+"""Stacks beside the one that reads the text, by group: each numbers its layers from 0."""
 STACK = re.compile(r"(?:^|[._])(encoder|decoder)(?=[._]|$)")
 
 
@@ -22,12 +29,16 @@ def role_of(name: str) -> str:
 
 
 def group_of(name: str, two_stacks: bool) -> str:
-    """self, encoder, decoder or cross: model.decoder.layers.3.encoder_attn is cross.
+    """self, encoder, decoder, cross or a tower: model.decoder.layers.3.encoder_attn is cross.
 
     two_stacks: the model reads one thing and writes another, so that the words encoder and
     decoder in its names mean its stacks (BERT's own layers are bert.encoder.layer.3).
     """
     found = STACK.search(name) if two_stacks else None
+    for group, pattern in TOWERS.items():
+        tower = pattern.search(name)
+        if tower and (found is None or tower.start() < found.start()):
+            return group
     inside = name[found.end() :] if found else name
     if CROSS.search(inside) and (found is None or found[1] == "decoder"):
         return "cross"

@@ -66,9 +66,12 @@ def _head(
         rows = torch.from_numpy(np.ascontiguousarray(whole))
         overview += down[:, part] @ (rows @ across)
         if _measures(maps):
-            numbers = row_metrics(rows[None], part.start)
-            kept = shown[part] if maps.renormalised else np.ones(len(whole), dtype=bool)
-            measured.append(numbers[:, torch.from_numpy(kept)])
+            at = part.start
+            if maps.renormalised:  # places, too, are counted in what is shown
+                rows = torch.from_numpy(whole[shown[part]][:, maps.cols.shown])
+                at = int(shown[:at].sum())
+            if len(rows):
+                measured.append(row_metrics(rows[None], at))
     found: dict[str, float] = {}
     if measured:
         found = dict(zip(NAMES, mean_rows(torch.cat(measured, 1))[0].tolist(), strict=True))

@@ -5,7 +5,8 @@ word at its capitals or digits, and offsets are no names (the four tokens of one
 So the tokens' bytes are laid end to end and words are told from the characters: letters, digits
 and marks that follow each other are a word, with the space before it; every other sign is one of
 its own. Chinese and Japanese characters, whose scripts put no space between words, stand alone.
-A token is never cut: what one token holds together is one word.
+A token is never cut: what one token holds together is one word. Word pieces (BERT's) keep no
+spaces, so that there don't is three words, as its tokenizer reads it: don, ' and t.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from attnviz.models.tokens import visible
 
 JOINERS = {"\u200d", "\u200c"}  # zero width: they hold an emoji or a ligature together
 INSIDE = {"'": "L", "’": "L", ".": "N", ",": "N"}
-"""Signs that do not part a word between two letters (don't) or two digits (3.14)."""
+"""Signs that do not part a word between two letters (don't) or two digits (3.14), where the tokens
+tell whether a space was there."""
 ALONE = ("CJK", "HIRAGANA", "KATAKANA")
 
 

@@ -33,7 +33,8 @@ def choice() -> Units:
             key="unit",
             show=UNITS.__getitem__,
             help="A word attends by the mean over its tokens' rows, and is attended to by the sum "
-            "over their columns: rows still add up to 1.",
+            "over their columns: rows still add up to 1. BERT's word pieces keep no "
+            "spaces, so that don't is three words there: don, ' and t.",
         )
         hide = controls.toggle(
             "Leave out special tokens",

@@ -18,6 +18,7 @@ from attnviz.metrics.similarity import jensen_shannon, total_variation
 from attnviz.models import Capture, LoadedModel
 from attnviz.models.layers import LayerRecord
 from tests.models import tiny
+from tests.models.shrink import build
 
 A, B = tiny.TEXT, "the cat ran on the old mat and it sat off"
 
@@ -146,6 +147,24 @@ def test_the_same_text_and_model_change_nothing_at_all(model: LoadedModel) -> No
     changed = compare(a, b).changes()
     assert (changed.table[["distance", "moved"]] == 0).all(axis=None)
     assert (changed.thumbnails == 0).all()
+
+
+@pytest.mark.parametrize("longer", ["the cat sat on", "the cat sat on the mat the cat"])
+def test_equal_rows_do_not_move_for_keys_that_they_do_not_see(
+    model: LoadedModel, longer: str
+) -> None:
+    """A causal prefix attends as it did; the keys behind it are unpaired and have no weight."""
+    for text in ("the", "the cat sat"):
+        found = compare(av.capture(model, text), av.capture(model, longer)).changes().table
+        assert found[["distance", "moved"]].max(axis=None) < 1e-6  # what 1 - sum leaves: 1e-3
+
+
+def test_a_sink_is_in_the_rest_of_a_row() -> None:
+    torch.manual_seed(0)
+    model = av.from_transformers(build("CAUSAL_LM", "gpt_oss"), tiny.tokenizer())
+    a, b = av.capture(model, "the cat sat"), av.capture(model, "the cat sat on the mat")
+    assert a.weights(0, 0).sum(-1).max() < 0.9
+    assert compare(a, b).changes().table[["distance", "moved"]].max(axis=None) < 1e-6
 
 
 def test_the_head_whose_queries_were_changed_comes_first(model: LoadedModel) -> None:

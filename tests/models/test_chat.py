@@ -8,6 +8,7 @@ import pytest
 
 import attnviz as av
 from attnviz.errors import AttnvizError
+from attnviz.models import LoadedModel, chat
 from attnviz.models.template import rendered
 from tests.models.tiny import llama
 
@@ -65,6 +66,64 @@ def test_an_answer_that_is_there_is_not_asked_for() -> None:
     ]
 
 
+@pytest.mark.parametrize("content", ["off", "s", "", "  the cat "])
+def test_words_that_the_template_writes_too_are_whose_they_are(content: str) -> None:
+    """The prompt of the template says "off" and is not the visitor's, whatever that one says."""
+    capture = av.capture(model(), messages=[{"role": "user", "content": content}])
+    roles = list(capture.roles)
+    assert said(capture)[:5] == [*(("template", t) for t in MARKS[:2]), *said(capture)[2:5]]
+    assert said(capture)[2:5] == [("template", "off"), ("template", "</end>"), ("user", "<user>")]
+    assert roles == sorted(roles, key=["template", "user", "assistant"].index)
+
+
+def spans(template: str, turns: list[dict[str, str]]) -> list[tuple[str, str]]:
+    """(role, what is given to it), by what the template of these turns writes."""
+    loaded = model()
+    loaded.tokenizer.chat_template = template
+    found = chat.conversation(loaded, turns, None).axes["self"]
+    told: list[tuple[str, str]] = []
+    for role, label in zip(found.roles, found.labels, strict=True):
+        if told and told[-1][0] == role:
+            told[-1] = (role, f"{told[-1][1]} {label.strip('·')}")
+        else:
+            told.append((role, label.strip("·")))
+    return told
+
+
+SYSTEM = [{"role": "system", "content": "the mat"}, {"role": "user", "content": " the cat "}]
+
+
+@pytest.mark.parametrize(
+    ("template", "told"),
+    [
+        (  # the system's words in the user's turn, which half a conversation does not have
+            "{% set ns = messages | length %}{% if ns < 2 %}{{ raise_exception('no') }}{% endif %}"
+            "<s> on {{ messages[0].content | trim }} on {{ messages[1].content | trim }}"
+            "{% if add_generation_prompt %} sat{% endif %}",
+            [("system", "<s> on the mat"), ("user", "on the cat"), ("assistant", "sat")],
+        ),
+        (  # who asks what a message says is told nothing of it
+            "<s> {% if messages[1].content == ' the cat ' %}on{% else %}sat{% endif %}"
+            " {{ messages[1].content | trim }} </end> sat",
+            [("template", "<s> on the cat </end> sat")],
+        ),
+    ],
+    ids=["joined", "asking"],
+)
+def test_templates_that_change_what_is_said(template: str, told: list[tuple[str, str]]) -> None:
+    assert spans(template, SYSTEM) == told
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("content", ["AI", "a", ""])
+def test_a_default_system_prompt_is_the_templates(smollm2: LoadedModel, content: str) -> None:
+    axis = chat.conversation(smollm2, [{"role": "user", "content": content}], None).axes["self"]
+    first = axis.roles.index("user")
+    assert axis.labels[first : first + 2] == ("<|im_start|>", "user")
+    assert set(axis.roles[:first]) == {"template"}
+    assert "".join(axis.labels[:first]).count("AI") == 1
+
+
 @pytest.mark.parametrize(
     ("messages", "words"),
     [
@@ -76,6 +135,20 @@ def test_an_answer_that_is_there_is_not_asked_for() -> None:
 def test_messages_that_are_none(messages: Any, words: str) -> None:
     with pytest.raises(AttnvizError, match=words):
         av.capture(model(), messages=messages)
+
+
+@pytest.mark.parametrize(
+    ("messages", "words"),
+    [
+        ("hi", "list of messages.*received str"),
+        ({"role": "user", "content": "hi"}, "list of messages.*received dict"),
+        (3, "list of messages.*received int"),
+        (["x"], "has a role.*received str"),
+    ],
+)
+def test_what_is_no_list_of_messages(messages: Any, words: str) -> None:
+    with pytest.raises(AttnvizError, match=words):
+        chat.turns_of(messages)
 
 
 def test_a_template_that_refuses_is_quoted() -> None:

@@ -12,6 +12,7 @@ import transformers as hf
 import attnviz as av
 from attnviz.errors import AttnvizError
 from attnviz.figures import capture as figures
+from attnviz.models.given import strings
 from attnviz.models.interface import running
 from tests.models.test_groups import pair
 from tests.models.tiny import COMMON, build, eager, llama
@@ -103,6 +104,14 @@ WRONG = {
     "unnormalised": ((GOOD * 2,), "Row 0 of layer 0, head 0 sums to 2"),
     "nan": ((GOOD * torch.nan,), "not finite"),
     "another length": ((GOOD, torch.full((1, 2, 4, 4), 0.25)), "Layer 1 has 4 queries"),
+    "a number": (3, "received int"),
+    "no heads": ((GOOD[:, :0],), r"nothing in the attentions.*\(1, 0, 3, 3\)"),
+    "no tokens": ((GOOD[:, :, :0, :0],), "nothing in the attentions"),
+    "sparse": ((GOOD.to_sparse(),), "to_dense"),
+    "complex": ((GOOD.to(torch.complex64),), "complex"),
+    "a step that is None": (((GOOD,), None), "Step 1 .* is a NoneType"),
+    "a step of other heads": (((GOOD,), (torch.ones(1, 3, 1, 1),)), "Step 1 has 1 .* 3 heads"),
+    "a step of a batch": (((GOOD,), (torch.ones(2, 2, 1, 1),)), "Step 1 has 2 examples"),
     "wide": ((torch.full((1, 2, 3, 5), 0.2),), "3 queries and 5 keys.*key_tokens"),
 }
 
@@ -123,3 +132,18 @@ def test_half_precision_is_believed_within_its_rounding() -> None:
     capture = av.from_attentions((GOOD.bfloat16(),), ["a", "<b>", ""])
     assert capture.weights(0, 0).dtype == np.float32
     assert capture.tokens == ("a", "<b>", "∅")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "says"),
+    [(None, "received NoneType"), (3, "received int"), ([5, 7], "received int among them")],
+)
+def test_tokens_are_texts(tokens: Any, says: str) -> None:
+    with pytest.raises(AttnvizError, match=says):
+        strings(tokens)
+
+
+def test_equal_tokens_are_one_token() -> None:
+    """So that a head that looks for the same word again can be told from others."""
+    capture = av.from_attentions((torch.full((1, 2, 4, 4), 0.25),), ["a", "b", "a", "b"])
+    assert capture.token_ids == (0, 1, 0, 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import transformers
@@ -114,6 +116,33 @@ def test_hidden_special_tokens_move_no_other_cell(minilm: LoadedModel) -> None:
     entropy = -(anew.weights(2, 3) * np.log(anew.weights(2, 3))).sum(1).mean()
     measured = anew.metrics()[at]["entropy"].item()
     assert measured == pytest.approx(float(entropy), abs=1e-5)
+
+
+@pytest.mark.parametrize("by_words", [False, True])
+def test_rows_shared_out_anew_are_measured_on_what_is_shown(
+    minilm: LoadedModel, monkeypatch: pytest.MonkeyPatch, by_words: bool
+) -> None:
+    """Its first key is the first that is shown, and its first row has none before it."""
+    capture = av.capture(minilm, "Unbelievably, the cat sat.")
+    anew = (capture.by_words() if by_words else capture).without_special(renormalise=True)
+    shown = anew.weights(2, 3).astype(float)
+    n = len(shown)
+    gaps = np.abs(np.arange(n)[:, None] - np.arange(n))
+    entropies = -(shown * np.log(shown)).sum(1)
+    wanted = {
+        "entropy": entropies.mean(),
+        "distance": (shown * gaps).sum(1).mean(),
+        "first": shown[:, 0].mean(),
+        "previous": np.diag(shown, -1).mean(),
+        "self": np.diag(shown).mean(),
+        "span": np.exp(entropies).mean(),
+    }
+    one_block = anew.metrics()
+    monkeypatch.setattr(grouped, "CELLS", 1)  # a row at a time
+    for table in (one_block, replace(anew, known=None).metrics()):
+        row = table[(table["layer"] == 2) & (table["head"] == 3)].iloc[0]
+        found = row[list(NAMES)].to_numpy(float)
+        np.testing.assert_allclose(found, [wanted[name] for name in NAMES], rtol=1e-4)
 
 
 def test_words_without_special_ones_and_the_other_way_round(minilm: LoadedModel) -> None:

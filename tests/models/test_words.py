@@ -42,6 +42,12 @@ def test_word_pieces_that_continue_belong_to_the_word_before(minilm: LoadedModel
     )
 
 
+def test_word_pieces_do_not_tell_where_no_space_was(minilm: LoadedModel) -> None:
+    """As words_of says: these tokens are the same with spaces between, and parted either way."""
+    apart = ("[CLS]", "don", "'", "t", "3", ".", "14", "[SEP]")
+    assert labels(minilm, "don't 3.14") == labels(minilm, "don ' t 3 . 14") == apart
+
+
 def test_a_word_names_its_tokens_and_special_ones_stay_alone(minilm: LoadedModel) -> None:
     axis = tokenise(minilm, "unbelievably so").axis
     found = words_of(minilm.tokenizer, axis)
