@@ -38,8 +38,9 @@ def _from_url() -> Selection:
 
 
 def _kept(key: str) -> _Kept:
+    news = address.news(f"{key}:chosen", (*_PARTS, "to", *look.PARTS))
     kept = st.session_state.get(f"{key}:chosen")
-    if kept is None or address.news(f"{key}:chosen", (*_PARTS, "to", *look.PARTS)):
+    if kept is None or news:
         kept = st.session_state[f"{key}:chosen"] = _Kept(_from_url())
     return kept
 

@@ -167,7 +167,7 @@ def test_a_template_that_refuses_is_quoted() -> None:
         ),
         ("{{ 9 ** (9 ** 9) }}", "more than 1 seconds"),
         ("{{ 'a' * 10 ** 10 }}", "more than 1,024 MiB"),
-        ("{{ 'a' * 10 ** 7 }}b", "more than 10,000,000 characters"),
+        ("{{ 'a' * 10 ** 7 }}b", "more than (10,000,000 characters|1 seconds)"),
         ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "recursion"),
         ("{% for", "unexpected"),
         ({"one": "{{ 1 }}", "two": "{{ 2 }}"}, "multiple chat templates"),

@@ -105,6 +105,7 @@ def test_a_cell_that_the_map_does_not_have_is_none() -> None:
     assert app.session_state["got"] == Selection(layer=0, head=0, row=9, col=2, to=(11, 4))
     app.session_state["unit"] = "word"  # its ninth row is another
     app.run()
+    assert not app.exception
     assert app.session_state["got"] == Selection(layer=0, head=0)
 
     app = AppTest.from_function(page, default_timeout=10)
