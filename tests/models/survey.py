@@ -151,7 +151,7 @@ def difference(loaded: LoadedModel, inputs: Any, capture: av.Capture) -> tuple[f
     largest, compared = 0.0, 0
     for group in capture.groups:
         part = capture.of(group)
-        own = getattr(outputs, FIELDS.get(group, "none"), ())
+        own = getattr(outputs, FIELDS.get(group.split(" stage ")[0], "none"), ())
         own = [one for one in flat(own) if one is not None]
         numbers = [layer.index for layer in part.captured]
         if model.config.model_type == "dory":  # layers 1 and 2 of 4 run twice, in between
