@@ -31,9 +31,10 @@ WEIGHED = {"weights": "Weights", "norms": "Value-weighted"}
 def weighed(job: CaptureJob, shown: Any) -> tuple[CaptureJob | ValueJob, Any]:
     """(the job, its maps) as the reader wants them: of weights, or of what they bring.
 
-    Of linear and state-space layers there is no choice: their maps hold all that they do.
+    Of linear and state-space layers there is no choice: their maps hold all that they do. Of a
+    model that sees, values are not read.
     """
-    if shown.signed:
+    if shown.signed or shown.image is not None:
         return job, shown
     word = controls.segment(
         "A cell shows",
@@ -62,7 +63,7 @@ def alike(job: CaptureJob | ValueJob, capture: Any, shown: Any, chosen: Selectio
         return
     st.markdown(
         "The distance of two heads: the square root of the mean Jensen-Shannon divergence of their "
-        "rows, in bits (Endres and Schindelin 2003). Choose a point to see its head above."
+        "rows of weights, in bits (Endres and Schindelin 2003). Choose a point to see its head above."
     )
 
     def choose() -> None:
