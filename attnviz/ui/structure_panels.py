@@ -63,7 +63,8 @@ def alike(job: CaptureJob | ValueJob, capture: Any, shown: Any, chosen: Selectio
         return
     st.markdown(
         "The distance of two heads: the square root of the mean Jensen-Shannon divergence of their "
-        "rows of weights, in bits (Endres and Schindelin 2003). Choose a point to see its head above."
+        "rows of weights, in bits (Endres and Schindelin 2003). Choose a point to see its head "
+        "above."
     )
 
     def choose() -> None:
