@@ -73,6 +73,10 @@ def test_a_copied_link_is_the_same_picture(
         other = context.new_page()
         other.goto(link)
         wait_idle(other, 60)
+        for _ in range(20):  # what is zoomed into is asked for, and comes when it is there
+            if picture(other) == picture(page):
+                break
+            other.wait_for_timeout(500)
         assert picture(other) == picture(page)
         assert "row=3" in link
     finally:

@@ -99,8 +99,10 @@ def test_a_refusal_is_said_over_the_map(opened: Open, page: Page) -> None:
     explorer = opened("refusing")
     said = page.locator(".panel .refusal")
     assert said.is_hidden()
+    wait_idle(page)
     explorer.ask("explorer.select({layer: 1, head: 2})")
-    page.get_by_text("Layer 1, head 2 is not here. Expected layer 0, got layer 1.").wait_for()
+    words = page.get_by_text("Layer 1, head 2 is not here. Expected layer 0, got layer 1.")
+    words.wait_for(timeout=90_000)
     # The map that is still shown keeps its own name and strength, and is not asked for for ever.
     assert page.locator(".panel .title").inner_text() == "Layer 0, head 0"
     assert explorer.ask("explorer.root.classList.contains('waiting')") is False
@@ -108,8 +110,9 @@ def test_a_refusal_is_said_over_the_map(opened: Open, page: Page) -> None:
     explorer.ask("explorer.draw()")
     page.wait_for_timeout(300)
     assert explorer.ask("explorer.depot.wire.number") == number
+    wait_idle(page)
     explorer.ask("explorer.select({layer: 0, head: 1})")
-    page.locator(".panel .title", has_text="Layer 0, head 1").wait_for()
+    page.locator(".panel .title", has_text="Layer 0, head 1").wait_for(timeout=90_000)
     assert said.is_hidden()
 
     plot = explorer.ask("({...explorer.views.get('weights').viewport.window})")
