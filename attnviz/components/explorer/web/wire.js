@@ -21,7 +21,7 @@
  *   refusal: why there is no part, in a sentence
  */
 
-const PATIENCE = 10_000; // ms after which an answer is not waited for any more
+const PATIENCE = 30_000; // ms after which an answer is not waited for any more; a busy server takes ten
 const SILENCE = "The server has not answered for ten seconds.";
 
 /** What is wanted most goes first, and of each kind only the latest counts. */
