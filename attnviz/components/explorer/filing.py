@@ -91,7 +91,7 @@ def over(key: str) -> None:
 
 def made(key: str, figure: Figure, source: Source | None) -> File | None:
     """The file, where this run was started by a question for one. Anything may have been asked."""
-    asked = st.session_state.get(f"{key}:file")
+    asked: Any = st.session_state.get(f"{key}:file")
     number = number_of(asked)
     if number is None:
         return None
