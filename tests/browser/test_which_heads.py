@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 from attnviz.metrics.ranking import which_heads
 from attnviz.models import Capture, LoadedModel, capture
 from attnviz.ui.page import CAUTIONS
-from tests.browser.test_explorer import Explorer
+from tests.browser.explorer_page import Explorer
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
