@@ -16,8 +16,8 @@ from playwright.sync_api import Page
 import attnviz as av
 from attnviz.models import load_model
 from tests.browser.chromium import wait_idle
+from tests.browser.explorer_page import Explorer
 from tests.browser.server import Server
-from tests.browser.test_explorer import Explorer
 from tests.models.mixers.families import FAMILIES
 from tests.models.tiny import TEXT, build
 
