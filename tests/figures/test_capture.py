@@ -127,7 +127,7 @@ def test_the_code_reads_what_the_model_reads() -> None:
     pair = capture_code(ModelChoice("m"), "x", write=3, target="y")
     assert "av.capture(model, source='x', target='y')" in pair
     assert "av.capture(model, source='x', max_new_tokens=3)" in capture_code(
-        ModelChoice(ModelChoice("m")), "x", write=3, target="", chat=True
+        ModelChoice("m"), "x", write=3, target="", chat=True
     )
     seen = capture_code(ModelChoice("m"), "x", picture=True)
     assert "from PIL import Image\n" in seen
