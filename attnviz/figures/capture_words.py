@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from attnviz.figures.sinks import has_sinks
+from attnviz.models.choice import ModelChoice
 
 METRICS = {
     "entropy": "Entropy (nats)",
@@ -96,7 +97,7 @@ def expression(capture: Any) -> str:
 
 
 def capture_code(
-    model: str,
+    model: ModelChoice,
     text: str,
     *,
     of: str = "capture",
@@ -130,7 +131,7 @@ def capture_code(
         given += f", generate={write}"
     return (
         f"import attnviz as av\n{imports}\n"
-        f"model = av.load_model({model!r})\n"
+        f"model = {model.code}\n"
         f"capture = av.capture(model, {given})\n"
         f"print({of}.weights(layer, head))\n"
     )
