@@ -88,7 +88,8 @@ def _seeing(config: Any) -> Any:
 
 
 def _patch(model: LoadedModel) -> int:
-    side = getattr(_seeing(model.config), "patch_size", None)
+    config = _seeing(model.config)  # patches may overlap: they stand a stride apart
+    side = getattr(config, "patch_stride", None) or getattr(config, "patch_size", None)
     side = side[0] if isinstance(side, (list, tuple)) and side else side
     return int(side) if isinstance(side, int) and side > 0 else 16
 

@@ -39,6 +39,7 @@ EAGER_CLASS = ("data2vec-vision", "falcon")
 # Whose maps are compared with a definition written in a test, the library returning none or others.
 DEFINED = {
     "test_own_code.py": "big_bird cvt donut-swin led longformer swin swinv2",
+    "test_places_on_pictures.py": "hiera mobilevit",
     "test_block_patterns.py": "longt5 pegasus_x",
     "mixers/test_mixers.py": "falcon_h1 falcon_mamba mamba mamba2",
 }

@@ -14,16 +14,20 @@ from attnviz.models.own_code.angles import by_angle
 from attnviz.models.own_code.bands import banded
 from attnviz.models.own_code.blocks import block_sparse, neighbours, short_only
 from attnviz.models.own_code.global_local import global_local
+from attnviz.models.own_code.mask_units import mask_units
 from attnviz.models.own_code.returned import Found, returned
+from attnviz.models.own_code.unfolded import unfolded
 from attnviz.models.own_code.windows import windowed
 
 FAMILIES: dict[str, Callable[..., list[Found]]] = {
     "big_bird": block_sparse,
     "bigbird_pegasus": block_sparse,
     "donut-swin": windowed,
+    "hiera": mask_units,
     "led": banded,
     "longformer": banded,
     "longt5": neighbours,
+    "mobilevit": unfolded,
     "nystromformer": short_only,
     "pegasus_x": global_local,
     "swin": windowed,
