@@ -74,6 +74,7 @@ EXCEPTIONS: dict[str, dict[str, Any]] = {
     "longcat_flash": {"head_dim": 8, "qk_head_dim": 16},
     "mobilebert": {"true_hidden_size": 16, "intra_bottleneck_size": 16},
     "mobilevitv2": {"image_size": 128},
+    "poolformer": {"hidden_sizes": [8, 16, 24, 32], "depths": [1, 2, 1, 1]},
     "recurrent_gemma": {
         "num_hidden_layers": 3,
         "block_types": ["recurrent", "recurrent", "attention"],

@@ -10,10 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from attnviz.errors import ModelError
+from attnviz.models.own_code.averaging import averaged
 from attnviz.models.own_code.bands import banded
 from attnviz.models.own_code.blocks import block_sparse, neighbours, short_only
 from attnviz.models.own_code.global_local import global_local
 from attnviz.models.own_code.returned import Found, returned
+from attnviz.models.own_code.summaries import contexts, global_query
 from attnviz.models.own_code.windows import windowed
 
 FAMILIES: dict[str, Callable[..., list[Found]]] = {
@@ -23,19 +25,20 @@ FAMILIES: dict[str, Callable[..., list[Found]]] = {
     "led": banded,
     "longformer": banded,
     "longt5": neighbours,
+    "mobilevitv2": contexts,
     "nystromformer": short_only,
     "pegasus_x": global_local,
+    "poolformer": averaged,
+    "swiftformer": global_query,
     "swin": windowed,
     "swinv2": windowed,
 }
 
 
 REASONS = {
-    "mobilevitv2": "it weighs patches for one context vector, so no query has a row of its own",
     "mra": "it approximates its weights at several resolutions inside a kernel of its own",
     "reformer": "it sorts tokens into buckets by hashes, and its maps are of buckets, not of texts",
     "rwkv": "it decays a state by channel in a kernel of its own, which is not known here",
-    "swiftformer": "it weighs patches for one query vector, so no query has a row of its own",
     "yoso": "it samples its weights by hashes and never has them",
 }
 """Why nothing that a model of this type computes is a map of queries by keys."""
