@@ -77,6 +77,7 @@ EXCEPTIONS: dict[str, dict[str, Any]] = {
     "mobilevit": {"image_size": 64, "hidden_sizes": [16, 24, 32]}
     | {"neck_hidden_sizes": [8, 8, 16, 16, 24, 32, 48]},
     "mobilevitv2": {"image_size": 128},
+    "poolformer": {"hidden_sizes": [8, 16, 24, 32], "depths": [1, 2, 1, 1]},
     "recurrent_gemma": {
         "num_hidden_layers": 3,
         "block_types": ["recurrent", "recurrent", "attention"],

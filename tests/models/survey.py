@@ -41,6 +41,7 @@ DEFINED = {
     "test_own_code.py": "big_bird cvt donut-swin led longformer swin swinv2",
     "test_places_on_pictures.py": "hiera mobilevit",
     "test_block_patterns.py": "longt5 pegasus_x",
+    "test_picture_mixers.py": "mobilevitv2 poolformer swiftformer",
     "mixers/test_mixers.py": "falcon_h1 falcon_mamba mamba mamba2",
 }
 FIELDS = {
@@ -115,7 +116,8 @@ def attempt(task: str, model_type: str) -> Tried:
     error, compared = difference(loaded, inputs, capture)
     parts = [capture.of(group) for group in capture.groups]
     kept = any(isinstance(record, KeptMap) for part in parts for record in part.records.values())
-    softmax, effective = any(part.records for part in parts), bool(capture.mixers)
+    softmax = any(part.records and not part.signed for part in parts)
+    effective = bool(capture.mixers) or any(part.signed for part in parts)
     status = "exact and effective" if softmax and effective else "exact"
     status = "effective" if effective and not softmax else status
     return Tried(
@@ -223,7 +225,8 @@ def report(tried: list[Tried]) -> str:
         f"built that have attention or a linear layer, {100 * shown / len(built):.1f} % have maps.",
         "",
         "- **exact**: softmax weights, equal to the model's own to 1e-5.",
-        "- **effective**: signed maps A of linear and state-space layers, whose output is A V.",
+        "- **effective**: the exact maps A of layers without a softmax (linear, state-space, "
+        "pooling), whose output is A V.",
         "- *Route*: through transformers' attention **interface**, or from the model's own "
         "**code** (its softmaxes, or what it returns, put in true coordinates).",
         "- *Compared*: maps compared with the library's; 0 where it returns none or others.",

@@ -65,6 +65,11 @@ class EffectiveMaps(Regroupable):
         return True
 
     @property
+    def stateless(self) -> bool:
+        """Whether these layers keep no state: here all do."""
+        return False
+
+    @property
     def note(self) -> str:
         """What these maps are, in two sentences for beside the picture."""
         most = max(record.n_heads for record in self.records.values())
