@@ -34,7 +34,6 @@ REASONS = {
     "mobilevitv2": "it weighs patches for one context vector, so no query has a row of its own",
     "mra": "it approximates its weights at several resolutions inside a kernel of its own",
     "reformer": "it sorts tokens into buckets by hashes, and its maps are of buckets, not of texts",
-    "rwkv": "it decays a state by channel in a kernel of its own, which is not known here",
     "swiftformer": "it weighs patches for one query vector, so no query has a row of its own",
     "yoso": "it samples its weights by hashes and never has them",
 }

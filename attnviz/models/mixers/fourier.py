@@ -1,0 +1,70 @@
+"""FNet's Fourier transform in the place of attention, as maps of tokens by tokens.
+
+Lee-Thorp et al. 2022, FNet (arXiv:2105.03824), section 3.2: y = Re(F_seq Z) with Z = F_hidden x.
+With F_seq = C - iS that is C Re(Z) + S Im(Z): two maps that no text changes, of the cosines
+C[i, j] = cos(2 pi i j / N) and the sines S[i, j] = sin(2 pi i j / N).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from attnviz.errors import ModelError
+from attnviz.models.mixers.drive import Drive, Strips, averaging
+from attnviz.models.mixers.tiles import CELLS
+
+
+@dataclass(frozen=True)
+class FourierDrive(Drive):
+    """value is (Re Z, Im Z), of which the first head reads the one and the second the other."""
+
+    period: int = field(kw_only=True)  # N
+
+    says: ClassVar[str] = (
+        "head 0 holds the cosines and head 1 the sines of a Fourier transform over positions, "
+        "exact and signed; they are the same for every text of this length. The layer's output is "
+        "head 0 times the real part plus head 1 times the imaginary part of the values' own "
+        "transform over features."
+    )
+    causal: ClassVar[bool] = False
+    stateless: ClassVar[bool] = True
+    summed: ClassVar[bool] = True
+
+    def tile(
+        self, heads: slice, rows: Int[Tensor, " rows"], cols: Int[Tensor, " cols"]
+    ) -> Float[Tensor, "heads rows cols"]:
+        angle = (rows[:, None] * cols % self.period) * (2 * math.pi / self.period)
+        waves = (torch.cos, torch.sin)[heads]
+        return torch.stack([wave(angle) for wave in waves])
+
+    def pooled(
+        self, heads: slice, bins: Int[Tensor, " length"], size: int
+    ) -> Float[Tensor, "heads size size"]:
+        everything = torch.arange(self.length)
+        P = averaging(bins, size, torch.empty(0))
+        parts = [
+            P[some].mT @ (self.tile(heads, some, everything) @ P)
+            for some in everything.split(max(1, CELLS // self.length))
+        ]
+        return torch.stack(parts).sum(0)
+
+    def strips(self, head: int, chunk: int) -> Strips:
+        raise ModelError("A Fourier transform keeps no state, so it has no gates to show.")
+
+
+@torch.no_grad()
+def fourier(module: Any, hidden: Float[Tensor, "1 length hidden"]) -> FourierDrive:
+    """The drive of transformers' FNetBasicFourierTransform, from what it is given.
+
+    Its form for TPUs multiplies by the matrix of a longer transform, which it cuts to the text.
+    """
+    matrix = getattr(module, "dft_mat_seq", None)
+    Z = torch.fft.fft(hidden[0].float(), dim=-1)
+    period = hidden.shape[1] if matrix is None else matrix.shape[0]
+    return FourierDrive(value=torch.stack([Z.real, Z.imag]), period=period)
