@@ -2,14 +2,14 @@
 
 Lee-Thorp et al. 2022, FNet (arXiv:2105.03824), section 3.2: y = Re(F_seq Z) with Z = F_hidden x.
 With F_seq = C - iS that is C Re(Z) + S Im(Z): two maps that no text changes, of the cosines
-C[i, j] = cos(2 pi i j / N) and the sines S[i, j] = sin(2 pi i j / N).
+C[i, j] = cos(2 pi i j / T) and the sines S[i, j] = sin(2 pi i j / T).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float, Int
@@ -24,8 +24,6 @@ from attnviz.models.mixers.tiles import CELLS
 class FourierDrive(Drive):
     """value is (Re Z, Im Z), of which the first head reads the one and the second the other."""
 
-    period: int = field(kw_only=True)  # N
-
     says: ClassVar[str] = (
         "head 0 holds the cosines and head 1 the sines of a Fourier transform over positions, "
         "exact and signed; they are the same for every text of this length. The layer's output is "
@@ -39,7 +37,7 @@ class FourierDrive(Drive):
     def tile(
         self, heads: slice, rows: Int[Tensor, " rows"], cols: Int[Tensor, " cols"]
     ) -> Float[Tensor, "heads rows cols"]:
-        angle = (rows[:, None] * cols % self.period) * (2 * math.pi / self.period)
+        angle = (rows[:, None] * cols % self.length) * (2 * math.pi / self.length)
         waves = (torch.cos, torch.sin)[heads]
         return torch.stack([wave(angle) for wave in waves])
 
@@ -58,13 +56,7 @@ class FourierDrive(Drive):
         raise ModelError("A Fourier transform keeps no state, so it has no gates to show.")
 
 
-@torch.no_grad()
-def fourier(module: Any, hidden: Float[Tensor, "1 length hidden"]) -> FourierDrive:
-    """The drive of transformers' FNetBasicFourierTransform, from what it is given.
-
-    Its form for TPUs multiplies by the matrix of a longer transform, which it cuts to the text.
-    """
-    matrix = getattr(module, "dft_mat_seq", None)
+def fourier(hidden: Float[Tensor, "1 length hidden"]) -> FourierDrive:
+    """The drive of a layer, from what it is given."""
     Z = torch.fft.fft(hidden[0].float(), dim=-1)
-    period = hidden.shape[1] if matrix is None else matrix.shape[0]
-    return FourierDrive(value=torch.stack([Z.real, Z.imag]), period=period)
+    return FourierDrive(torch.stack([Z.real, Z.imag]))

@@ -165,7 +165,7 @@ class MixerRecorder:
         if hidden.shape[0] != 1:
             self.refused[number] = f"it ran on {hidden.shape[0]} texts at once"
             return
-        drive = fourier(module, hidden)
+        drive = fourier(hidden)
         self._add(Heard(number, type(module).__name__, drive, _check(drive, None, output)))
 
     def _add(self, call: Heard) -> None:
