@@ -224,9 +224,9 @@ def report(tried: list[Tried]) -> str:
         f"built that have attention or a linear layer, {100 * shown / len(built):.1f} % have maps.",
         "",
         "- **exact**: softmax weights, equal to the model's own to 1e-5.",
-        "- **effective**: signed maps A of linear and state-space layers, whose output is A V. RWKV's "
-        "are softmaxes of a channel each; FNet's are the cosines and sines of a Fourier transform, the "
-        "same for every text of a length, and their outputs are summed.",
+        "- **effective**: signed maps A of linear and state-space layers, whose output is A V. "
+        "RWKV's are softmaxes of a channel each; FNet's are the cosines and sines of a Fourier "
+        "transform, the same for every text of a length, and their outputs are summed.",
         "- *Route*: through transformers' attention **interface**, or from the model's own "
         "**code** (its softmaxes, or what it returns, put in true coordinates).",
         "- *Compared*: maps compared with the library's; 0 where it returns none or others.",
