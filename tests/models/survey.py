@@ -43,6 +43,9 @@ DEFINED = {
     "test_block_patterns.py": "longt5 pegasus_x",
     "test_picture_mixers.py": "mobilevitv2 poolformer swiftformer",
     "mixers/test_mixers.py": "falcon_h1 falcon_mamba mamba mamba2",
+    "mixers/test_wkv.py": "rwkv",
+    "mixers/test_fourier.py": "fnet",
+    "test_angles.py": "yoso",
 }
 FIELDS = {
     "self": "attentions",
@@ -226,7 +229,9 @@ def report(tried: list[Tried]) -> str:
         "",
         "- **exact**: softmax weights, equal to the model's own to 1e-5.",
         "- **effective**: the exact maps A of layers without a softmax (linear, state-space, "
-        "pooling), whose output is A V.",
+        "pooling), whose output is A V. RWKV's are softmaxes of a channel each; FNet's are the "
+        "cosines and sines of a Fourier transform, the same for every text of a length, and their "
+        "outputs are summed.",
         "- *Route*: through transformers' attention **interface**, or from the model's own "
         "**code** (its softmaxes, or what it returns, put in true coordinates).",
         "- *Compared*: maps compared with the library's; 0 where it returns none or others.",

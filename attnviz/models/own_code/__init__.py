@@ -44,7 +44,6 @@ FAMILIES: dict[str, Callable[..., list[Found]]] = {
 REASONS = {
     "mra": "it approximates its weights at several resolutions inside a kernel of its own",
     "reformer": "it sorts tokens into buckets by hashes, and its maps are of buckets, not of texts",
-    "rwkv": "it decays a state by channel in a kernel of its own, which is not known here",
 }
 """Why nothing that a model of this type computes is a map of queries by keys."""
 
