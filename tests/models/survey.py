@@ -212,7 +212,8 @@ SHOWN = ("exact", "effective", "exact and effective")
 def report(tried: list[Tried]) -> str:
     """docs/architectures.md."""
     counts = Counter(one.status for one in tried)
-    built = [one for one in tried if one.status not in ("not built", "no attention")]
+    every = [one for one in tried if one.status != "not built"]
+    built = [one for one in every if one.status != "no attention"]
     shown = sum(one.status in SHOWN for one in built)
     lines = [
         "# Which architectures have maps",
@@ -224,10 +225,11 @@ def report(tried: list[Tried]) -> str:
         "",
         f"Of {len(tried)}: {counts['exact']} exact, {counts['exact and effective']} exact beside "
         f"effective maps, {counts['effective']} effective, {counts['refused']} refused, "
-        f"{counts['no attention']} without attention, {counts['not built']} not built. Of those "
-        f"built that have attention or a linear layer, {100 * shown / len(built):.1f} % have maps.",
+        f"{counts['no attention']} without attention, {counts['not built']} not built. "
+        f"{100 * shown / len(every):.1f} % of all those built have maps, and "
+        f"{100 * shown / len(built):.1f} % of those with attention or a linear layer.",
         "",
-        "- **exact**: softmax weights, equal to the model's own to 1e-5.",
+        "- **exact**: softmax weights (YOSO's: chances by angle), equal to the model's own to 1e-5.",
         "- **effective**: the exact maps A of layers without a softmax (linear, state-space, "
         "pooling), whose output is A V. RWKV's are softmaxes of a channel each; FNet's are the "
         "cosines and sines of a Fourier transform, the same for every text of a length, and their "

@@ -66,11 +66,6 @@ class EffectiveMaps(Regroupable):
         return True
 
     @property
-    def stateless(self) -> bool:
-        """Whether these layers keep no state: here all do."""
-        return False
-
-    @property
     def note(self) -> str:
         """What these maps are, in sentences for beside the picture."""
         most = max(record.n_heads for record in self.records.values())
