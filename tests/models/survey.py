@@ -229,7 +229,8 @@ def report(tried: list[Tried]) -> str:
         f"{100 * shown / len(every):.1f} % of all those built have maps, and "
         f"{100 * shown / len(built):.1f} % of those with attention or a linear layer.",
         "",
-        "- **exact**: softmax weights (YOSO's: chances by angle), equal to the model's own to 1e-5.",
+        "- **exact**: softmax weights (YOSO's are chances by angle), equal to the model's own to "
+        "1e-5.",
         "- **effective**: the exact maps A of layers without a softmax (linear, state-space, "
         "pooling), whose output is A V. RWKV's are softmaxes of a channel each; FNet's are the "
         "cosines and sines of a Fourier transform, the same for every text of a length, and their "
