@@ -11,11 +11,11 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 import torch
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 import attnviz as av
 from attnviz.models import load_model
-from tests.browser.chromium import wait_idle
+from tests.browser.chromium import until, wait_idle
 from tests.browser.server import Server
 from tests.browser.test_explorer import Explorer
 from tests.models.mixers.families import FAMILIES
@@ -70,21 +70,21 @@ def test_a_folder_is_loaded_and_its_linear_layers_are_signed_maps(
     visit: Visit, served: Server, models: Path
 ) -> None:
     page = visit(address(models / "hybrid"), timeout=120, base=served.url)
-    page.locator(MAPS).wait_for(timeout=60_000)
+    page.locator(MAPS).wait_for(timeout=90_000)
     expected = av.capture(load_model(str(models / "hybrid"), device="cpu"), TEXT)
     explorer = Explorer(page)
-    assert explorer.ask("explorer.figure.panels[0].scale") == "weight"
+    until(page, lambda: explorer.ask("explorer.figure.panels[0].scale"), "weight")
     assert explorer.ask("explorer.figure.grid.layers") == [2]
     main = page.get_by_role("main")
-    assert main.get_by_text("Computed in float32 on cpu.").count() == 1
+    expect(main.get_by_text("Computed in float32 on cpu.")).to_have_count(1)
     assert main.get_by_text("no cell is a probability").count() == 0
 
     main.get_by_role("radio", name="Linear and state-space layers").click()
-    page.wait_for_url("**maps=effective**", timeout=10_000)
-    wait_idle(page, 60)
+    page.wait_for_url("**maps=effective**", timeout=60_000)
+    wait_idle(page)
     main.get_by_text("rows need not add up to 1 and no cell is a probability").wait_for()
     explorer = Explorer(page)
-    assert explorer.ask("explorer.figure.grid.layers") == [0, 1]
+    until(page, lambda: explorer.ask("explorer.figure.grid.layers"), [0, 1])
     assert explorer.ask("explorer.figure.grid.signed") is True
     assert explorer.ask("explorer.figure.panels[0].scale") == "signed"
     head = explorer.ask("explorer.selection.head")
@@ -94,10 +94,10 @@ def test_a_folder_is_loaded_and_its_linear_layers_are_signed_maps(
     assert values.min() < 0
 
     main.get_by_role("radio", name="Gates and state").click()
-    page.locator(MAPS).nth(1).wait_for(timeout=20_000)
-    panel = f"({SECOND})().__explorer.figure.panels[2]"
+    page.locator(MAPS).nth(1).wait_for(timeout=60_000)
+    panel = f"({SECOND})()?.__explorer?.figure.panels[2]"
+    until(page, lambda: page.evaluate(f"() => {panel}?.title"), "Norm of the state")
     drawn = page.evaluate(f"() => Array.from({panel}.values)")
-    assert page.evaluate(f"() => {panel}.title") == "Norm of the state"
     heads = [expected.strips(layer, head).state_norm for head in range(4)]
     np.testing.assert_allclose(np.reshape(drawn, (4, 13)), np.stack(heads), rtol=1e-4)
 
@@ -119,10 +119,10 @@ def test_bad_folders_and_an_unreachable_hub_are_a_sentence_each_and_the_server_g
     ):
         line.fill(str(name))
         line.press("Enter")
-        main.get_by_text(words).wait_for(timeout=60_000)
-        assert page.locator(MAPS).count() == 0
+        main.get_by_text(words).wait_for(timeout=90_000)
+        expect(page.locator(MAPS)).to_have_count(0)
         assert page.get_by_test_id("stException").count() == 0
     line.fill(str(models / "hybrid"))
     line.press("Enter")
-    page.locator(MAPS).wait_for(timeout=60_000)
+    page.locator(MAPS).wait_for(timeout=90_000)
     assert len(Explorer(page).ask("explorer.figure.panels[0].rows.labels")) == 13

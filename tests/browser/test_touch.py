@@ -39,7 +39,7 @@ class Hand:
             )
             self.page.wait_for_timeout(16)
         self._send("touchEnd", [])
-        self.page.wait_for_timeout(400)
+        rest(self.page, 400)  # a flick goes on by itself
 
 
 @pytest.fixture
@@ -85,7 +85,9 @@ def test_a_tap_reads_and_keeps(phone: Callable[[str], Explorer]) -> None:
     map_box(explorer)
     explorer.page.touchscreen.tap(*explorer.cell("head", 40, 8))
     explorer.page.get_by_text("row=40, col=8").wait_for()
-    assert explorer.readout("head").startswith("the 40 → was 8: weight")
+    expect(explorer.page.locator(".readout").first).to_have_text(
+        re.compile("^the 40 → was 8: weight")
+    )
     explorer.page.touchscreen.tap(*explorer.cell("head", 40, 8))
     explorer.page.get_by_text("row=None, col=None").wait_for()
 
@@ -97,8 +99,8 @@ def test_two_fingers_zoom_and_one_moves(phone: Callable[[str], Explorer]) -> Non
     x, y = box["x"] + box["w"] / 2, box["y"] + box["h"] / 2
     before = scrolled(explorer.page)
     hand.move([((x - 20, y), (x - 80, y)), ((x + 20, y), (x + 80, y))])
-    zoomed = window(explorer)
-    assert zoomed["zoom"] == pytest.approx(4, rel=0.25)
+    four = pytest.approx(4, rel=0.25)
+    zoomed = when(explorer.page, lambda: window(explorer), lambda now: now["zoom"] == four)
     # What was between the fingers still is.
     assert zoomed["col"] + 64 / zoomed["zoom"] / 2 == pytest.approx(32, abs=3)
     assert scrolled(explorer.page) == before
@@ -106,15 +108,15 @@ def test_two_fingers_zoom_and_one_moves(phone: Callable[[str], Explorer]) -> Non
     assert scale == 1  # the map, not the page
 
     hand.move([((x, y), (x + 60, y + 40))])
-    moved = window(explorer)
+    moved = when(explorer.page, lambda: window(explorer), lambda now: now["col"] < zoomed["col"])
     assert moved["zoom"] == zoomed["zoom"]
-    assert moved["col"] < zoomed["col"]
     assert moved["row"] < zoomed["row"]
     assert scrolled(explorer.page) == before
+    wait_idle(explorer.page)
     assert "row=None" in explorer.page.get_by_text("picked").inner_text()  # no drag keeps a cell
 
     hand.move([((x - 80, y), (x - 10, y)), ((x + 80, y), (x + 10, y))])
-    assert window(explorer)["zoom"] < 1.5
+    when(explorer.page, lambda: window(explorer), lambda now: now["zoom"] < 1.5)
 
 
 def test_one_finger_scrolls_the_page_over_a_map_shown_whole(
@@ -127,8 +129,9 @@ def test_one_finger_scrolls_the_page_over_a_map_shown_whole(
     before = scrolled(explorer.page)
     up = 120 if before > 150 else -120
     hand.move([((x, y), (x, y + up))])
-    assert abs(scrolled(explorer.page) - before) > 60
+    when(explorer.page, lambda: scrolled(explorer.page), lambda now: abs(now - before) > 60)
     assert window(explorer)["zoom"] == 1
+    wait_idle(explorer.page)
     assert "row=None" in explorer.page.get_by_text("picked").inner_text()
 
 
@@ -137,12 +140,9 @@ def test_buttons_do_what_fingers_do(phone: Callable[[str], Explorer]) -> None:
     page = explorer.page
     page.get_by_role("button", name="Zoom in (+)").tap()
     page.get_by_role("button", name="Zoom in (+)").tap()
-    explorer.settled()
-    zoomed = window(explorer)
-    assert zoomed["zoom"] > 2
+    zoomed = when(page, lambda: window(explorer), lambda now: now["zoom"] > 2)
     page.get_by_role("button", name="Move down (Shift + ↓)").tap()
-    explorer.settled()
-    assert window(explorer)["row"] > zoomed["row"]
+    when(page, lambda: window(explorer), lambda now: now["row"] > zoomed["row"])
 
 
 @pytest.mark.parametrize("case", ["model", "walk", "hostile"])
@@ -156,7 +156,6 @@ def test_targets_meet_a_finger(phone: Callable[[str], Explorer], case: str) -> N
                 continue
             explorer.press(view)
             explorer.ask("explorer.change({row: true, table: true, others: ['1.1', '0.1']})")
-            explorer.page.wait_for_timeout(300)
             explorer.ask("explorer.root.querySelectorAll('details').forEach(e => e.open = true)")
             explorer.settled()
             small = explorer.ask(
