@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser, Page
 
+from tests.browser.chromium import PATIENCE, WATCH
+
 SIZE = {"width": 1440, "height": 900}
 ANYTHING = "cache_storage,cookies,indexeddb,local_storage,service_workers"
 
@@ -17,7 +19,10 @@ class Tab:
 
     def open(self) -> Page:
         if self._page is None or self._page.is_closed():
-            self._page = self._browser.new_context(viewport=SIZE).new_page()
+            context = self._browser.new_context(viewport=SIZE)
+            context.set_default_timeout(PATIENCE * 1000)
+            context.add_init_script(WATCH)
+            self._page = context.new_page()
         return self._page
 
     def empty(self, origin: str) -> None:

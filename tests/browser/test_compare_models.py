@@ -14,7 +14,7 @@ import attnviz as av
 from attnviz.comparing import compare
 from attnviz.models import LoadedModel
 from tests.browser.chromium import wait_idle
-from tests.browser.test_explorer import Explorer
+from tests.browser.explorer_page import Explorer
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser.chromium import wait_idle
-from tests.browser.test_explorer import FIND
+from tests.browser.explorer_page import FIND
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 

@@ -13,9 +13,7 @@ import pytest
 from playwright.sync_api import Locator, Page
 
 from tests.browser import explorer_app
-from tests.browser.test_explorer import Explorer, significant
-from tests.browser.test_explorer import address as address  # fixtures
-from tests.browser.test_explorer import opened as opened
+from tests.browser.explorer_page import Explorer, significant
 from tests.browser.test_views import shown, weights
 from tests.models.made_up import made_up
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.conftest import LARGEST_MESSAGE
-from tests.browser.test_explorer import Explorer
+from tests.browser.explorer_page import Explorer
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 

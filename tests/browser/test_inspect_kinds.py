@@ -17,8 +17,8 @@ import attnviz as av
 from attnviz.models import LoadedModel, load_model
 from attnviz.pictures import read_picture
 from tests.browser.chromium import wait_idle
+from tests.browser.explorer_page import Explorer
 from tests.browser.server import Server
-from tests.browser.test_explorer import Explorer
 from tests.models.shrink import build
 from tests.models.tiny import tokenizer
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 
 from attnviz.models import LoadedModel, capture
 from tests.browser.chromium import wait_idle
-from tests.browser.test_explorer import Explorer
+from tests.browser.explorer_page import Explorer
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 

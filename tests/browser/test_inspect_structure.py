@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 from attnviz.interventions import value_weighted
 from attnviz.metrics.layout import head_distances
 from attnviz.models import LoadedModel, capture
-from tests.browser.chromium import until, wait_idle
-from tests.browser.test_explorer import Explorer
+from tests.browser.chromium import wait_idle
+from tests.browser.explorer_page import Explorer
 from tests.browser.waiting import fits, says, when
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
@@ -43,7 +43,7 @@ def test_a_point_of_the_plane_chooses_its_head_and_its_value_weighted_map(
     page.get_by_role("radio", name="Value-weighted").click()
     expect(page.get_by_text("Norms, not probabilities", exact=False)).to_be_visible()
     shown = Explorer(page)
-    until(page, lambda: shown.ask("explorer.figure.panels[0].scale"), "magnitude")
+    shown.until("explorer.figure.panels[0].scale", "magnitude")
     wait_idle(page)
     expected = value_weighted(minilm, captured).weights(layer, head)
     drawn = shown.ask("Array.from(explorer.figure.panels[0].values)")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import until
-from tests.browser.test_explorer import FIND, Explorer
-from tests.browser.test_explorer import address as address  # fixtures
-from tests.browser.test_explorer import opened as opened
+from tests.browser.explorer_page import FIND, Explorer
 from tests.browser.waiting import rest, when
 
 pytestmark = pytest.mark.browser
@@ -49,11 +48,6 @@ def focus_comes_to(page: Page, named: str) -> None:
     when(page, lambda: page.evaluate(FOCUSED), lambda now: named in now)
 
 
-def has_come(explorer: Explorer, option: str, value: object) -> None:
-    """Wait until that is how the figure is shown."""
-    until(explorer.page, lambda: explorer.ask(f"explorer.options.{option}"), value)
-
-
 def test_the_keyboard_alone_does_everything(opened: Open, page: Page) -> None:
     explorer = opened("model")
     press = page.keyboard.press
@@ -63,19 +57,19 @@ def test_the_keyboard_alone_does_everything(opened: Open, page: Page) -> None:
     tab(page, "Hide below")
     for _ in range(4):
         press("ArrowRight")
-    has_come(explorer, "least", 0.01)
-    has_come(explorer, "scale", "row")
+    explorer.until("explorer.options.least", 0.01)
+    explorer.until("explorer.options.scale", "row")
     tab(page, "SUMMARY  More")
     press("Enter")
     tab(page, "Palette")
     press("ArrowDown")
-    has_come(explorer, "palette", "cividis")
+    explorer.until("explorer.options.palette", "cividis")
     press("Escape")
     focus_comes_to(page, "More")
 
     tab(page, "Colour thumbnails by")
     press("ArrowDown")
-    has_come(explorer, "metric", "entropy (nats)")
+    explorer.until("explorer.options.metric", "entropy (nats)")
     # Another layer and head.
     tab(page, "All heads")
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
@@ -91,25 +85,20 @@ def test_the_keyboard_alone_does_everything(opened: Open, page: Page) -> None:
     page.get_by_text("panel='head', row=3, col=1").wait_for()
     press("+")
     press("+")
-
-    def window() -> dict[str, float]:
-        return explorer.ask(
-            "(({zoom, row, col}) => ({zoom, row, col}))(explorer.views.get('head').viewport.window)"
-        )
-
-    zoomed = when(page, window, lambda now: now["zoom"] > 2)
+    window = partial(explorer.window, "head")
+    zoomed = when(page, window, lambda now: now[0] > 2)
     press("Shift+ArrowDown")
-    when(page, window, lambda now: now["row"] > zoomed["row"])
+    when(page, window, lambda now: now[1] > zoomed[1])
     # The same by buttons.
     tab(page, "Move right")
     press("Enter")
-    when(page, window, lambda now: now["col"] > zoomed["col"])
+    when(page, window, lambda now: now[2] > zoomed[2])
     tab(page, "Zoom in")
     press("Enter")
-    when(page, window, lambda now: now["zoom"] > zoomed["zoom"])
+    when(page, window, lambda now: now[0] > zoomed[0])
     tab(page, "Fit")
     press("Enter")
-    until(page, lambda: window()["zoom"], 1)
+    until(page, lambda: window()[0], 1)
 
     # What the picture can be saved as.
     tab(page, "SUMMARY", back=True)
@@ -145,7 +134,7 @@ def test_the_keyboard_alone_does_everything(opened: Open, page: Page) -> None:
     page.locator(".panel.lines").wait_for()
     tab(page, "BUTTON  Rows")
     press("Enter")
-    has_come(explorer, "lines", "rows")
+    explorer.until("explorer.options.lines", "rows")
     tab(page, "listbox query")
     press("End")
     press("ArrowDown")
@@ -153,7 +142,7 @@ def test_the_keyboard_alone_does_everything(opened: Open, page: Page) -> None:
     for word, option in (("Row", "row"), ("Table", "table")):
         tab(page, f"BUTTON  {word}|", back=True)
         press("Enter")
-        has_come(explorer, option, True)
+        explorer.until(f"explorer.options.{option}", True)
     # And out again at the end: no trap.
     tab(page, "Run again")
 

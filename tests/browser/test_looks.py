@@ -118,7 +118,7 @@ def test_a_link_reproduces_the_picture(visit: Callable[..., Page], browser: Brow
     wait_idle(other)
     second = Explorer(other)
     for part in ("explorer.options", "explorer.selection"):
-        until(other, lambda: second.ask(part), explorer.ask(part))
+        second.until(part, explorer.ask(part))
     until(other, lambda: other.locator(".lines canvas").evaluate(PICTURE), seen)
     context.close()
 

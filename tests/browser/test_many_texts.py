@@ -15,8 +15,8 @@ import attnviz as av
 from attnviz.corpus.measuring import metrics_over
 from attnviz.figures import corpus as figures
 from attnviz.models import LoadedModel
-from tests.browser.chromium import until, wait_idle
-from tests.browser.test_explorer import Explorer
+from tests.browser.chromium import wait_idle
+from tests.browser.explorer_page import Explorer
 from tests.browser.waiting import says
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
@@ -61,7 +61,7 @@ def test_words_are_rows_and_columns_and_their_weights_the_models(
     page.keyboard.press("Escape")
     explorer = Explorer(page)
     words = ["unbelievably", "tokenized", "hugs", "."]
-    until(page, lambda: explorer.ask("explorer.figure.panels[0].rows.labels"), words)
+    explorer.until("explorer.figure.panels[0].rows.labels", words)
     maps = av.capture(minilm, text).by_words()
     drawn = np.reshape(explorer.ask("Array.from(explorer.figure.panels[0].values)"), (4, 4))
     np.testing.assert_allclose(drawn, maps.weights(2, 3)[1:-1, 1:-1], atol=1e-6)

@@ -17,7 +17,6 @@ import attnviz as av
 from attnviz.models import load_model
 from tests.browser.chromium import until, wait_idle
 from tests.browser.server import Server
-from tests.browser.test_explorer import Explorer
 from tests.models.mixers.families import FAMILIES
 from tests.models.tiny import TEXT, build
 
@@ -73,7 +72,7 @@ def test_a_folder_is_loaded_and_its_linear_layers_are_signed_maps(
     page.locator(MAPS).wait_for(timeout=90_000)
     expected = av.capture(load_model(str(models / "hybrid"), device="cpu"), TEXT)
     explorer = Explorer(page)
-    until(page, lambda: explorer.ask("explorer.figure.panels[0].scale"), "weight")
+    explorer.until("explorer.figure.panels[0].scale", "weight")
     assert explorer.ask("explorer.figure.grid.layers") == [2]
     main = page.get_by_role("main")
     expect(main.get_by_text("Computed in float32 on cpu.")).to_have_count(1)
@@ -84,7 +83,7 @@ def test_a_folder_is_loaded_and_its_linear_layers_are_signed_maps(
     wait_idle(page)
     main.get_by_text("rows need not add up to 1 and no cell is a probability").wait_for()
     explorer = Explorer(page)
-    until(page, lambda: explorer.ask("explorer.figure.grid.layers"), [0, 1])
+    explorer.until("explorer.figure.grid.layers", [0, 1])
     assert explorer.ask("explorer.figure.grid.signed") is True
     assert explorer.ask("explorer.figure.panels[0].scale") == "signed"
     head = explorer.ask("explorer.selection.head")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocket, expect
 
 from tests.browser.chromium import until, wait_idle
-from tests.browser.test_explorer import FIND
+from tests.browser.explorer_page import FIND
 from tests.browser.waiting import rest, says, when
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]

@@ -31,14 +31,15 @@ def test_heads_are_compared_on_one_scale_and_less_each_other(opened: Open, page:
     expect(page.locator(".panel .title")).to_have_text(titles)
     ends = explorer.ask("[...explorer.views.values()].map(v => v.scene.scale.hi)")
     assert ends[0] == ends[1]
-    assert ends[0] == pytest.approx(max(explorer_app.weights(0, 0)[:, 1:].max(), explorer_app.weights(12, 7)[:, 1:].max()))
+    maps = [explorer_app.weights(0, 0), explorer_app.weights(12, 7)]
+    assert ends[0] == pytest.approx(max(one[:, 1:].max() for one in maps))
     explorer.hover("head", 40, 31)
-    one, other = explorer_app.weights(0, 0)[40, 31], explorer_app.weights(12, 7)[40, 31]
+    one, other = (weights[40, 31] for weights in maps)
     assert f"weight {significant(one)}," in explorer.readout("head")
     assert f"weight {significant(other)}," in explorer.readout("head~other")
     gap = significant(abs(one - other))
     assert f"difference {'−' if one < other else ''}{gap}" in explorer.readout("head~difference")
-    page.mouse.click(*explorer.cell("head~other", 40, 31))
+    explorer.click("head~other", 40, 31)
     page.get_by_text("panel='head', row=40, col=31").wait_for()
 
     # What one shows the others show.
@@ -51,7 +52,7 @@ def test_heads_are_compared_on_one_scale_and_less_each_other(opened: Open, page:
     ticks = "[...explorer.views.values()].map(v => v.scene.plan.rowTicks.map(t => t.at).join())"
     assert len(set(explorer.ask(ticks))) == 1
     page.locator("[data-panel='head~difference']").get_by_role("button", name="Fit").click()
-    until(page, lambda: explorer.ask(windows), ["1 0 0"] * 3)
+    explorer.until(windows, ["1 0 0"] * 3)
 
 
 def test_several_heads_as_lines_have_chips_and_colours_of_their_own(

@@ -77,11 +77,9 @@ def test_nothing_is_wider_than_a_phone(visit: Callable[..., Page], page: Page, t
     visit(f"/step_by_step?tab={quote(tab)}")
     fits(page, 390)
     main, pinned = page.get_by_test_id("stMain"), told(page)
-    when(
-        page,
-        lambda: (main.bounding_box(), pinned.bounding_box()),
-        lambda boxes: all(boxes) and boxes[1]["height"] < boxes[0]["height"] / 3,
-    )
+    high = "node => node.getBoundingClientRect().height"
+    third = main.evaluate(high) / 3
+    when(page, lambda: pinned.evaluate(high), lambda now: now < third)
 
 
 def test_other_pages_take_over_shared_controls(visit: Callable[..., Page]) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser import explorer_app
 from tests.browser.chromium import wait_idle
-from tests.browser.test_explorer import Explorer
-from tests.browser.test_explorer import address as address  # fixtures
-from tests.browser.test_explorer import opened as opened
+from tests.browser.explorer_page import Explorer
+from tests.browser.waiting import rest, when
 
 pytestmark = pytest.mark.browser
 
@@ -54,7 +54,7 @@ def test_the_table_is_the_numbers_in_sight(opened: Open, page: Page) -> None:
     page.get_by_role("button", name="Later columns").click()
     are(page, values[12:24, 12:24])
     # It goes where the reader goes: to a kept cell, to a zoom.
-    page.mouse.click(*explorer.cell("head", 50, 3))
+    explorer.click("head", 50, 3)
     kept = page.locator("td[aria-current=true]")
     assert float(kept.get_attribute("data-value") or "nan") == pytest.approx(values[50, 3])
     explorer.ask("explorer.views.get('head').viewport.go({zoom: 8, row: 30.5, col: 16.2})")
@@ -86,7 +86,7 @@ def test_every_matrix_can_be_tabled(opened: Open, page: Page) -> None:
         expected = panels[title].values
         masked = panels[title].blocked
         are(page, expected if masked is None else np.where(masked, 0, expected))
-    page.mouse.click(*explorer.cell("scores", 4, 2))
+    explorer.click("scores", 4, 2)
     of_scores = re.compile("^Scores: all 6 rows, all 6 columns.")
     expect(page.locator("caption")).to_have_text(of_scores)
 
@@ -105,7 +105,7 @@ def test_a_refusal_is_said_over_the_map(opened: Open, page: Page) -> None:
     words.wait_for(timeout=90_000)
     # The map that is still shown keeps its own name and strength, and is not asked for for ever.
     expect(page.locator(".panel .title")).to_have_text("Layer 0, head 0")
-    until(page, lambda: explorer.ask("explorer.root.classList.contains('waiting')"), False)
+    explorer.until("explorer.root.classList.contains('waiting')", False)
     number = explorer.ask("explorer.depot.wire.number")
     explorer.ask("explorer.drawNow()")
     rest(page, 300)

@@ -39,6 +39,13 @@ def rest(page: Page, milliseconds: int) -> None:
     page.evaluate("(rest) => new Promise((done) => setTimeout(done, rest))", milliseconds)
 
 
+def still(page: Page, read: Callable[[], object]) -> None:
+    """Wait until what is read no longer changes: a page scrolls by and by."""
+    before = None
+    while before != (before := read()):
+        rest(page, 100)
+
+
 def fits(page: Page, width: int) -> None:
     """Wait until the page is no wider than that."""
     when(
