@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Playwright, sync_playwright
 
-PATIENCE = 60
+PATIENCE = 90
 """Seconds for which a test waits for what has to come. Only a failure takes as long."""
 
 _NAMES = (
@@ -62,22 +62,30 @@ WATCH = """(() => {
   };
   window.__runs = runs;
 })()"""
-_IDLE = """() => {
+# No frame is due to an explorer or to one of its panels, and no module of a view is on its way.
+DUE = """({ frame, views, scenes }) => frame !== 0
+  || [...views.values()].some((view) => view.frame !== 0)
+  || [...scenes.lazy.views.values()].includes(null)
+  || scenes.tabling.view === 'coming'
+  || (scenes.wanted() === 'compare' && !scenes.compared)"""
+_IDLE = f"""() => {{
   const app = document.querySelector('[data-testid="stApp"]');
-  // A component of ours is empty until its modules have arrived.
-  const empty = (host) => host.checkVisibility() && host.offsetHeight < 20;
-  // What a reader has chosen is told to the server after a moment's rest.
-  const telling = (host) =>
-    Boolean(host.shadowRoot?.querySelector('.explorer')?.__explorer?.telling.timer);
-  const hosts = app ? [...app.querySelectorAll('[data-testid^="stBidiComponent"]')] : [];
+  const busy = (host) => {{
+    if (!host.checkVisibility()) return false;
+    if (host.offsetHeight < 20) return true; // a component of ours, whose modules are on their way
+    const explorer = host.shadowRoot?.querySelector('.explorer')?.__explorer;
+    // What was chosen is told to the server after a moment's rest, and what it was asked comes.
+    return Boolean(explorer)
+      && (explorer.telling.timer !== 0 || explorer.depot.wire?.asked || ({DUE})(explorer));
+  }};
   return Boolean(app)
     && !window.__runs?.wanted && !window.__runs?.on
     && app.dataset.testConnectionState === 'CONNECTED'
     && app.dataset.testScriptState === 'notRunning'
     && Boolean(app.querySelector('[data-testid="stMain"] [data-testid="stElementContainer"]'))
     && !app.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"]')
-    && !hosts.some((host) => empty(host) || telling(host));
-}"""
+    && ![...app.querySelectorAll('[data-testid^="stBidiComponent"]')].some(busy);
+}}"""
 
 
 def _is_snap(path: str) -> bool:
@@ -114,6 +122,12 @@ def until(page: Page, read: Callable[[], Any], expected: Any) -> None:
     while (last := read()) != expected and time.monotonic() < end:
         page.wait_for_timeout(20)
     assert last == expected
+
+
+def choose_row(table: Locator, row: int) -> None:
+    """Press the box of a row, counted from 1, of one of Streamlit's tables."""
+    table.locator("[role=row]").nth(row).wait_for(state="attached")  # it has been drawn
+    table.click(position={"x": 15, "y": (row + 0.5) * 35})  # rows are 35 pixels high
 
 
 def wait_idle(page: Page, timeout: float = PATIENCE, settled: float = 0.2) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
-from tests.browser.chromium import PATIENCE, until
+from tests.browser.chromium import DUE, PATIENCE, until
 
 FIND = """() => {
   for (const element of document.querySelectorAll('*')) {
@@ -16,19 +16,12 @@ FIND = """() => {
     if (root) return root;
   }
 }"""
-# There is an instance, and it has drawn what was asked for: no frame is due to it or to a panel,
-# and no view's module is on its way.
+# There is an instance, and it has drawn what was asked for.
 _READY = f"""async (patience) => {{
-  const find = {FIND};
-  const due = ({{ frame, views, scenes }}) => frame !== 0
-    || [...views.values()].some((view) => view.frame !== 0)
-    || [...scenes.lazy.views.values()].includes(null)
-    || scenes.tabling.view === 'coming'
-    || (scenes.wanted() === 'compare' && !scenes.compared);
   const end = performance.now() + patience;
   while (performance.now() < end) {{
-    const explorer = find()?.__explorer;
-    if (explorer && !due(explorer)) return explorer;
+    const explorer = ({FIND})()?.__explorer;
+    if (explorer && !({DUE})(explorer)) return explorer;
     await new Promise((then) => setTimeout(then, 5));
   }}
   throw new Error(`no explorer that is done with drawing within ${{patience}} ms`);
@@ -120,6 +113,15 @@ class Explorer:
     def click(self, panel: str, row: int, col: int) -> None:
         self.page.mouse.click(*self.point(panel, row, col))
 
+    def click_head(self, layer: int, head: int) -> None:
+        """Choose a head by its small map."""
+        self.page.mouse.click(*self.small_map(layer, head))
+
+    def small_map(self, layer: int, head: int) -> tuple[float, float]:
+        """Where a head is in the grid of all."""
+        box = self.ask("explorer.grid.cellBox(...argument)", [layer, head])
+        return box["x"] + 5, box["y"] + 5
+
     def readout(self, panel: str) -> str:
         return self.page.locator(f"[data-panel='{panel}'] .readout").inner_text()
 
@@ -153,6 +155,7 @@ class Explorer:
         return {tuple(data[i : i + 3]) for i in range(0, len(data), 4)}
 
     def press(self, name: str) -> None:
+        self.ask("null")  # buttons come and go as the picture does
         button = self.page.get_by_role("button", name=name, exact=True).first
         if button.count() == 0:
             self.page.locator(".more summary").first.click()
@@ -174,10 +177,9 @@ def significant(value: float) -> str:
     return f"{value:#.3g}"
 
 
-def saved(page: Page, panel: str, kind: str) -> tuple[str, bytes]:
-    section = page.locator(f"[data-panel='{panel}']")
-    section.locator(".menu summary").click()
-    with page.expect_download() as download:
-        section.locator(f"[data-export='{kind}']").click()
-    path = download.value.path()
-    return download.value.suggested_filename, Path(path).read_bytes()
+def saved(menu: Locator, kind: str) -> tuple[str, bytes]:
+    """The file of that kind which an export menu hands out: its name, and what is in it."""
+    menu.locator("summary").click()
+    with menu.page.expect_download() as download:
+        menu.locator(f"[data-export='{kind}']").click()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()

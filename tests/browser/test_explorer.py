@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from attnviz.figures import palette
 from tests.browser import explorer_app
+from tests.browser.chromium import until
 from tests.browser.explorer_page import FIND, Explorer, colour, significant
 
 pytestmark = pytest.mark.browser
@@ -50,12 +52,12 @@ def test_masked_and_undefined_cells_have_patterns_of_their_own(
 def test_dark_uses_the_other_ends(opened: Callable[[str], Explorer], page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     explorer = opened("known")
-    assert explorer.pixel("known", 5, 5) == colour(1, palette.sequential(dark=True))
+    dark = colour(1, palette.sequential(dark=True))
+    until(page, lambda: explorer.pixel("known", 5, 5), dark)
     assert explorer.pixel("signed", 0, 0) == colour(0, palette.diverging(dark=True))
     page.emulate_media(color_scheme="light")
     page.wait_for_function(f"() => ({FIND})().__explorer.theme.dark === false")
-    explorer.settled()
-    assert explorer.pixel("known", 5, 5) == colour(1, palette.sequential())
+    until(page, lambda: explorer.pixel("known", 5, 5), colour(1, palette.sequential()))
 
 
 def test_tokens_are_text_and_repeated_ones_stay_apart(
@@ -121,7 +123,8 @@ def test_hiding_states_what_it_does(opened: Callable[[str], Explorer], page: Pag
         1,
         2,
     ]
-    assert "colours rescaled, weights unchanged" in page.locator(".toolbar .note").inner_text()
+    note = page.locator(".toolbar .note")
+    expect(note).to_contain_text("colours rescaled, weights unchanged")
     figure = explorer_app.model()
     assert f"weight {significant(figure.panels[0].values[9, 4])}," in explorer.hover("head", 9, 4)
     explorer.press("Hide special tokens")
@@ -134,18 +137,18 @@ def test_weight_on_the_first_token_is_explained_where_it_is_seen(
     """0.65 of every row on token 0 looks like a fault; hidden, the rest has a scale of its own."""
     explorer = opened("sink")
     said = page.locator(".first-token")
-    assert said.inner_text().startswith("65 % of an average query's weight is on the first token.")
-    assert "an attention sink" in said.inner_text()
+    share = "65 % of an average query's weight is on the first token."
+    expect(said).to_have_text(re.compile(f"^{re.escape(share)}"))
+    expect(said).to_contain_text("an attention sink")
     scale = "explorer.views.get('weights').scene.scale.hi"
     assert explorer.ask(scale) == 1
     explorer.press("Hide first token")
-    assert "It is hidden now" in said.inner_text()
+    expect(said).to_contain_text("It is hidden now")
     assert explorer.ask(scale) == pytest.approx(0.35)  # the largest that is left
     values = explorer_app.sink().panels[0].values
     assert f"weight {significant(values[5, 3])}," in explorer.hover("weights", 5, 3)
     explorer.ask("explorer.select({layer: 0, head: 1})")
-    explorer.settled()
-    assert said.is_hidden()
+    expect(said).to_be_hidden()
 
 
 def test_a_height_makes_it_scroll_in_its_own_box(

@@ -2,63 +2,65 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import explorer_app
 from tests.browser.chromium import wait_idle
-from tests.browser.explorer_page import FIND, Explorer, significant
+from tests.browser.explorer_page import Explorer, significant
+from tests.browser.tab import new_context
 
 pytestmark = pytest.mark.browser
+
+READOUT = "[data-panel=weights] .readout"
 
 
 def test_a_click_reaches_python_and_escape_takes_it_back(
     opened: Callable[[str], Explorer], page: Page
 ) -> None:
     explorer = opened("head")
-    page.mouse.click(*explorer.cell("weights", 5, 2))
+    explorer.click("weights", 5, 2)
     page.get_by_text("panel='weights', row=5, col=2").wait_for()
     page.mouse.move(5, 5)
-    assert explorer.readout("weights").startswith("mat 5 → sat 2: weight")
+    expect(page.locator(READOUT)).to_have_text(re.compile("^mat 5 → sat 2: weight"))
     page.get_by_role("grid").focus()
     page.keyboard.press("Escape")
     page.get_by_text("panel=None, row=None, col=None").wait_for()
 
 
 def test_the_keyboard_reads_and_pins(opened: Callable[[str], Explorer], page: Page) -> None:
-    explorer = opened("head")
+    opened("head")
     page.keyboard.press("Tab")
     page.get_by_role("grid").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
-    assert explorer.readout("weights").startswith("on 3 → cat 1: weight")
+    said = re.compile("^on 3 → cat 1: weight")
+    expect(page.locator(READOUT)).to_have_text(said)
     active = page.get_by_role("gridcell")
-    assert active.inner_text().startswith("on 3 → cat 1: weight")
-    assert active.get_attribute("aria-colindex") == "2"
-    assert page.get_by_role("grid").get_attribute("aria-activedescendant") == (
-        active.get_attribute("id")
-    )
+    expect(active).to_have_text(said)
+    expect(active).to_have_attribute("aria-colindex", "2")
     # Each move has another active cell, which is read out; the live region keeps silent.
-    before = active.get_attribute("id")
+    before = active.get_attribute("id") or ""
+    expect(page.get_by_role("grid")).to_have_attribute("aria-activedescendant", before)
     page.keyboard.press("ArrowLeft")
-    assert active.get_attribute("id") != before
+    expect(active).not_to_have_attribute("id", before)
     voice = page.locator(".explorer > [role=status]")
     assert voice.inner_text() == ""
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     page.get_by_text("panel='weights', row=3, col=1").wait_for()
-    page.wait_for_function(f"() => ({FIND})().__explorer.voice.root.textContent !== ''")
-    assert voice.inner_text().startswith("Kept: on 3 → cat 1: weight")
-    assert page.get_by_role("gridcell").get_attribute("aria-selected") == "true"
+    expect(voice).to_have_text(re.compile("^Kept: on 3 → cat 1: weight"))
+    expect(active).to_have_attribute("aria-selected", "true")
 
 
 def test_python_sets_the_selection(opened: Callable[[str], Explorer], page: Page) -> None:
     explorer = opened("pushed")
-    assert explorer.readout("weights").startswith("the 0 → the 0")
-    page.mouse.click(*explorer.cell("weights", 7, 6))
+    expect(page.locator(READOUT)).to_have_text(re.compile("^the 0 → the 0"))
+    explorer.click("weights", 7, 6)
     page.get_by_text("row=7, col=6").wait_for()
     page.get_by_text("Run again").click()
     wait_idle(page)
@@ -66,7 +68,7 @@ def test_python_sets_the_selection(opened: Callable[[str], Explorer], page: Page
     page.get_by_text("3", exact=True).click()
     page.get_by_text("row=3, col=0").wait_for()
     page.mouse.move(5, 5)
-    assert explorer.readout("weights").startswith("on 3 → the 0")
+    expect(page.locator(READOUT)).to_have_text(re.compile("^on 3 → the 0"))
 
 
 def test_heads_of_a_stack_switch_in_the_browser(
@@ -75,10 +77,8 @@ def test_heads_of_a_stack_switch_in_the_browser(
     explorer = opened("model")
     wait_idle(page)
     node = explorer.ask("(explorer.marked = 1, explorer.generation)")
-    box = explorer.ask("explorer.grid.cellBox(17, 4)")
-    page.mouse.click(box["x"] + 5, box["y"] + 5)
-    explorer.settled()
-    assert page.locator("h2.title").inner_text() == "Layer 17, head 4"
+    explorer.click_head(17, 4)
+    expect(page.locator("h2.title")).to_have_text("Layer 17, head 4")
     shown = explorer.ask("Array.from(explorer.views.get('head').scene.panel.values.slice(-64))")
     grid = explorer_app.model().grid
     assert grid is not None
@@ -96,29 +96,26 @@ def test_without_a_stack_the_server_sends_the_head(
 ) -> None:
     explorer = opened("server")
     for layer, head in ((12, 7), (29, 0)):
-        box = explorer.ask(f"explorer.grid.cellBox({layer}, {head})")
-        page.mouse.click(box["x"] + 5, box["y"] + 5)
+        explorer.click_head(layer, head)
         page.get_by_text(f"layer={layer}, head={head}").wait_for()
         wait_idle(page)
-        assert page.locator("h2.title").inner_text() == f"Layer {layer}, head {head}"
+        expect(page.locator("h2.title")).to_have_text(f"Layer {layer}, head {head}")
 
 
 def test_a_metric_colours_the_grid(opened: Callable[[str], Explorer], page: Page) -> None:
     explorer = opened("model")
     page.get_by_label("Colour thumbnails by").select_option("first-token mass")
-    explorer.settled()
-    box = explorer.ask("explorer.grid.cellBox(3, 2)")
-    page.mouse.move(box["x"] + 5, box["y"] + 5)
+    page.mouse.move(*explorer.small_map(3, 2))
     grid = explorer_app.model().grid
     assert grid is not None
     mass = significant(grid.metrics["first-token mass"][3, 2])
-    assert f"Layer 3, head 2, first-token mass {mass}" in page.locator(".grid-view").inner_text()
+    said = f"Layer 3, head 2, first-token mass {mass}"
+    expect(page.locator(".grid-view")).to_contain_text(said)
 
 
 def test_a_finger_keeps_a_cell(browser: Browser, address: str) -> None:
-    context = browser.new_context(
-        viewport={"width": 390, "height": 844}, has_touch=True, device_scale_factor=3
-    )
+    phone = {"width": 390, "height": 844}
+    context = new_context(browser, viewport=phone, has_touch=True, device_scale_factor=3)
     page = context.new_page()
     page.goto(f"{address}/?case=head")
     page.locator(".explorer[data-generation]").wait_for()
@@ -126,5 +123,5 @@ def test_a_finger_keeps_a_cell(browser: Browser, address: str) -> None:
     explorer = Explorer(page)
     page.touchscreen.tap(*explorer.cell("weights", 9, 8))
     page.get_by_text("row=9, col=8").wait_for()
-    assert explorer.readout("weights").startswith("warm 9 → was 8: weight")
+    expect(page.locator(READOUT)).to_have_text(re.compile("^warm 9 → was 8: weight"))
     context.close()

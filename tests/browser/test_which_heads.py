@@ -12,15 +12,14 @@ from playwright.sync_api import Page, expect
 from attnviz.metrics.ranking import which_heads
 from attnviz.models import Capture, LoadedModel, capture
 from attnviz.ui.page import CAUTIONS
-from tests.browser.chromium import until, wait_idle
+from tests.browser.chromium import choose_row, until, wait_idle
 from tests.browser.explorer_page import Explorer
-from tests.browser.waiting import says, when
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
 TEXT = "Mr and Mrs Dursley were proud to say that Mr and Mrs Durs"
-Visit = Callable[..., Page]
 HEAD = "[explorer.selection.layer, explorer.selection.head]"
+Visit = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
@@ -52,29 +51,28 @@ def test_a_cell_and_a_block_rank_all_heads_and_a_row_shows_its_head(
     last = captured.n_tokens - 1
     assert captured.token_ids[last] == captured.token_ids[4]
     explorer.click("weights", last, 5)  # what induction would read
-    says(page, row=str(last))
+    page.wait_for_url(f"**row={last}**")
     page.get_by_text(f"All heads by their weight, from query {last}").wait_for()
     _is_first(page, captured, last, 5)
-    wait_idle(page)
-    table = page.get_by_test_id("stDataFrame").bounding_box()
-    assert table is not None
-    page.mouse.click(table["x"] + 18, table["y"] + 52)  # the box of the first row
+    choose_row(page.get_by_test_id("stDataFrame"), 1)
     best = which_heads(captured, last, 5).iloc[0]
-    says(page, layer=f"{best['layer']:g}", head=f"{best['head']:g}")
+    page.wait_for_url(f"**layer={best['layer']:g}&head={best['head']:g}**")
     explorer.until(HEAD, [best["layer"], best["head"]])
     expect(page.get_by_role("main")).to_contain_text(CAUTIONS["head_role"])
+    wait_idle(page)
 
     # The mouse: Shift and the opposite corner.
     page.keyboard.down("Shift")
     explorer.click("weights", 9, 2)
     page.keyboard.up("Shift")
-    says(page, to=f"{last}_5")
+    page.wait_for_url(f"**to={last}_5**")
     page.get_by_text("All heads by their mean weight over a block").wait_for()
     _is_first(page, captured, slice(9, last + 1), slice(2, 6))
     expected = captured.weights(*map(int, explorer.ask(HEAD)))[9 : last + 1, 2:6].mean()
     page.mouse.move(2, 2)
-    mean = f"mean weight {np.format_float_positional(expected, 3, fractional=False)}"[:18]
-    when(page, lambda: explorer.readout("weights"), lambda said: mean in said)
+    said = f"mean weight {np.format_float_positional(expected, 3, fractional=False)}"[:18]
+    expect(page.locator("[data-panel=weights] .readout")).to_contain_text(said)
+    wait_idle(page)
 
     # The keyboard: Enter at one corner, Shift + Enter at the other.
     plot = page.locator("[data-panel=weights] .plot")
@@ -88,6 +86,7 @@ def test_a_cell_and_a_block_rank_all_heads_and_a_row_shows_its_head(
         "[explorer.selection.row, explorer.selection.col, explorer.selection.to]"
     )
     _is_first(page, captured, slice(row, to_row + 1), slice(col, to_col + 1))
+    wait_idle(page)
 
     # What the mask forbids.
     explorer.click("weights", 3, 9)
@@ -124,9 +123,9 @@ def test_heads_in_the_order_of_a_metric_and_past_a_threshold(
     many = int((table["induction"] >= cut).sum())
     assert 0 < many < 100
     expect(options).to_have_count(many)
-    note = f"{many} of {len(table)} heads pass"
-    expect(page.locator(".grid-view .note")).to_contain_text(note)
+    note = page.locator(".grid-view .note")
+    expect(note).to_contain_text(f"{many} of {len(table)} heads pass")
     page.wait_for_url("**cut=**")
-    says(page, order="down")
+    page.wait_for_url("**order=down**")
     page.get_by_label("Order of heads").select_option("in their places")
     expect(page.locator(".ranking")).to_have_count(0)
