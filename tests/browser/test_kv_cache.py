@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from attnviz import kv_cache as kv
 from tests.browser.chromium import wait_idle
+from tests.browser.waiting import rest
 
 pytestmark = pytest.mark.browser
 
@@ -149,6 +150,7 @@ def test_sliders_act_while_they_are_dragged(visit: Visit):
     expect(page.locator(".calculator .metric-exact").first).to_have_text(f"{z.total_bytes:,} bytes")
     expect(number_of(page)).not_to_have_text(before)
     expect(page.locator(".calculator .dot")).not_to_have_attribute("cx", dot)
+    rest(page, 200)
     assert "context=" not in page.url
     page.mouse.up()
     expect(page).to_have_url(re.compile("context=1048576"))

@@ -52,8 +52,7 @@ def reads(explorer: Explorer, panel: str, row: int, col: int, weight: float) -> 
 
 
 def choose(explorer: Explorer, layer: int, head: int) -> None:
-    box = explorer.ask(f"explorer.grid.cellBox({layer}, {head})")
-    explorer.page.mouse.click(box["x"] + 5, box["y"] + 5)
+    explorer.click_head(layer, head)
     explorer.until(
         "[explorer.root.querySelector('h2.title').textContent,"
         " explorer.root.classList.contains('waiting')]",

@@ -13,6 +13,7 @@ from attnviz.figures import palette
 from tests.browser import explorer_app
 from tests.browser.chromium import until, wait_idle
 from tests.browser.explorer_page import Explorer, colour, significant
+from tests.browser.tab import new_context
 from tests.browser.waiting import rest, when
 
 pytestmark = pytest.mark.browser
@@ -61,7 +62,10 @@ def test_the_threshold_acts_while_it_is_dragged_and_sends_nothing(opened: Open, 
     note = f"Weights below {least:g} drawn as none."
     expect(page.locator(".toolbar .note")).to_contain_text(note)
     # The number is still the number.
-    assert f"weight {significant(weight)}," in explorer.hover("head", row, col)
+    wait_idle(page)
+    explorer.point("head", row, col)
+    weighs = f"weight {significant(weight)},"
+    expect(page.locator("[data-panel=head] .readout")).to_contain_text(weighs)
 
 
 def test_another_look_does_not_send_the_figure_again(opened: Open, page: Page) -> None:
@@ -111,7 +115,7 @@ def test_a_link_reproduces_the_picture(visit: Callable[..., Page], browser: Brow
     explorer.settled()
     seen = page.locator(".lines canvas").evaluate(PICTURE)
 
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context = new_context(browser)
     other = context.new_page()
     other.goto(page.url)
     other.locator(".panel.lines").wait_for()
@@ -130,5 +134,5 @@ def test_a_hostile_link_shows_the_usual_picture(visit: Callable[..., Page]) -> N
     explorer = Explorer(page)
     fresh = explorer.ask("JSON.stringify(explorer.options)")
     page = visit("/")
-    assert Explorer(page).ask("JSON.stringify(explorer.options)") == fresh
+    Explorer(page).until("JSON.stringify(explorer.options)", fresh)
     until(page, lambda: "?" in page.url, False)

@@ -16,6 +16,7 @@ from playwright.sync_api import Page, expect
 import attnviz as av
 from attnviz.models import load_model
 from tests.browser.chromium import until, wait_idle
+from tests.browser.explorer_page import Explorer
 from tests.browser.server import Server
 from tests.models.mixers.families import FAMILIES
 from tests.models.tiny import TEXT, build

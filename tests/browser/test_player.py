@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, WebSocket, expect
 
 from tests.browser.chromium import until, wait_idle
 from tests.browser.explorer_page import FIND
+from tests.browser.tab import new_context
 from tests.browser.waiting import rest, says, when
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
@@ -128,7 +129,7 @@ def test_a_generation_grows_by_a_row_a_token(
     written = page.locator(".written").last.inner_text().replace(" ", "")
     until(page, lambda: "".join(there.all_inner_texts()), written)
 
-    calm = browser.new_context(reduced_motion="reduce").new_page()
+    calm = new_context(browser, reduced_motion="reduce").new_page()
     try:
         calm.goto(server_url)
         wait_idle(calm)

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import explorer_app
-from tests.browser.chromium import until
+from tests.browser.chromium import until, wait_idle
 from tests.browser.explorer_page import Explorer, significant
 from tests.browser.waiting import when
 
@@ -23,9 +23,8 @@ def test_heads_are_compared_on_one_scale_and_less_each_other(opened: Open, page:
     explorer.press("Hide first token")
     page.keyboard.press("Escape")
     explorer.press("Compare")
-    box = explorer.ask("explorer.grid.cellBox(12, 7)")
     page.keyboard.down("Shift")
-    page.mouse.click(box["x"] + 5, box["y"] + 5)
+    explorer.click_head(12, 7)
     page.keyboard.up("Shift")
     titles = ["Layer 0, head 0", "Layer 12, head 7", "Difference"]
     expect(page.locator(".panel .title")).to_have_text(titles)
@@ -33,12 +32,16 @@ def test_heads_are_compared_on_one_scale_and_less_each_other(opened: Open, page:
     assert ends[0] == ends[1]
     maps = [explorer_app.weights(0, 0), explorer_app.weights(12, 7)]
     assert ends[0] == pytest.approx(max(one[:, 1:].max() for one in maps))
-    explorer.hover("head", 40, 31)
+    wait_idle(page)
+    explorer.point("head", 40, 31)
     one, other = (weights[40, 31] for weights in maps)
-    assert f"weight {significant(one)}," in explorer.readout("head")
-    assert f"weight {significant(other)}," in explorer.readout("head~other")
     gap = significant(abs(one - other))
-    assert f"difference {'−' if one < other else ''}{gap}" in explorer.readout("head~difference")
+    for panel, said in (
+        ("head", f"weight {significant(one)},"),
+        ("head~other", f"weight {significant(other)},"),
+        ("head~difference", f"difference {'−' if one < other else ''}{gap}"),
+    ):
+        expect(page.locator(f"[data-panel='{panel}'] .readout")).to_contain_text(said)
     explorer.click("head~other", 40, 31)
     page.get_by_text("panel='head', row=40, col=31").wait_for()
 

@@ -67,12 +67,8 @@ def test_the_table_is_the_numbers_in_sight(opened: Open, page: Page) -> None:
     page.get_by_text("table=True").wait_for()
 
     explorer.ask("explorer.grid.root.scrollIntoView({block: 'start'})")
-    box = explorer.ask("explorer.grid.cellBox(3, 4)")
-    page.mouse.click(box["x"] + 5, box["y"] + 5)
-    grid = explorer_app.model().grid
-    assert grid is not None
-    assert grid.stack is not None
-    are(page, grid.stack[3, 4, 52:64, 17:29])
+    explorer.click_head(3, 4)
+    are(page, explorer_app.weights(3, 4)[52:64, 17:29])
     explorer.press("Table")
     expect(page.locator("table")).to_have_count(0)
 

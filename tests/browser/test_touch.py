@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, CDPSession, Page, expect
 
 from tests.browser.chromium import wait_idle
 from tests.browser.explorer_page import Explorer
+from tests.browser.tab import new_context
 from tests.browser.waiting import rest, when
 
 pytestmark = pytest.mark.browser
@@ -44,7 +45,8 @@ class Hand:
 
 @pytest.fixture
 def phone(browser: Browser, address: str) -> Iterator[Callable[[str], Explorer]]:
-    context = browser.new_context(
+    context = new_context(
+        browser,
         viewport={"width": 390, "height": 844},
         has_touch=True,
         is_mobile=True,

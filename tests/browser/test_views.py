@@ -46,8 +46,7 @@ def test_all_views_show_one_selection(opened: Open, page: Page) -> None:
     explorer.press("Matrix")
     page.mouse.move(5, 5)
     when(page, lambda: explorer.readout("head"), lambda said: f"rank 3 of {13}" in said)
-    box = explorer.ask("explorer.grid.cellBox(4, 5)")
-    page.mouse.click(box["x"] + 5, box["y"] + 5)
+    explorer.click_head(4, 5)
     explorer.press("Text")
     expect(page.locator(".text .title")).to_have_text("Layer 4, head 5")
 
