@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from attnviz.errors import ModelError
+from attnviz.models.own_code.angles import by_angle
 from attnviz.models.own_code.bands import banded
 from attnviz.models.own_code.blocks import block_sparse, neighbours, short_only
 from attnviz.models.own_code.global_local import global_local
@@ -27,6 +28,7 @@ FAMILIES: dict[str, Callable[..., list[Found]]] = {
     "pegasus_x": global_local,
     "swin": windowed,
     "swinv2": windowed,
+    "yoso": by_angle,
 }
 
 
@@ -36,7 +38,6 @@ REASONS = {
     "reformer": "it sorts tokens into buckets by hashes, and its maps are of buckets, not of texts",
     "rwkv": "it decays a state by channel in a kernel of its own, which is not known here",
     "swiftformer": "it weighs patches for one query vector, so no query has a row of its own",
-    "yoso": "it samples its weights by hashes and never has them",
 }
 """Why nothing that a model of this type computes is a map of queries by keys."""
 
