@@ -121,7 +121,7 @@ def until(page: Page, read: Callable[[], Any], expected: Any) -> None:
     end = time.monotonic() + PATIENCE
     while (last := read()) != expected and time.monotonic() < end:
         page.wait_for_timeout(20)
-    assert last == expected
+    assert last == expected, f"{last!r} is not {expected!r}"
 
 
 def choose_row(table: Locator, row: int) -> None:
