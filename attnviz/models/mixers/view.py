@@ -47,10 +47,7 @@ class EffectiveMaps(Regroupable):
     @property
     def layers(self) -> tuple[Layer, ...]:
         """The layers, by their true numbers, with at most their first 16 heads."""
-        return tuple(
-            replace(record.layer, n_heads=min(record.n_heads, SHOWN))
-            for record in self.records.values()
-        )
+        return tuple(_listed(record.layer) for record in self.records.values())
 
     @property
     def n_keys(self) -> int:
@@ -160,6 +157,15 @@ class EffectiveMaps(Regroupable):
                 f"linear and state-space layers are {', '.join(map(str, self.records))}."
             )
         return record
+
+
+def _listed(layer: Layer) -> Layer:
+    """With its first heads only, and the keys of theirs, where these share them evenly."""
+    if layer.n_heads <= SHOWN:
+        return layer
+    sharing = min(layer.n_heads // layer.n_kv_heads, SHOWN)
+    groups = SHOWN // sharing if SHOWN % sharing == 0 else SHOWN
+    return replace(layer, n_heads=SHOWN, n_kv_heads=groups)
 
 
 def _by_columns(
