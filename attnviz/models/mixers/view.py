@@ -71,9 +71,9 @@ class EffectiveMaps(Regroupable):
         return f"Effective maps: {' '.join(kinds)}{shown}"
 
     @property
-    def stateless(self) -> bool:
-        """Whether no layer keeps a state, so that there are no gates."""
-        return all(d.stateless for record in self.records.values() for d in record.drives)
+    def nature(self) -> str:
+        """What the maps are: "signed", "shares" (rows sum to 1) or "waves" (there is no state)."""
+        return next(iter(self.records.values())).drives[0].nature
 
     def weights(
         self, layer: int, head: int, rows: slice | None = None, cols: slice | None = None
@@ -140,7 +140,7 @@ class EffectiveMaps(Regroupable):
         for index, record in self.records.items():
             for head in range(min(record.n_heads, SHOWN)):
                 rows.append({"layer": index, "head": head})
-                if not self.stateless:
+                if self.nature != "waves":
                     strips = record.strips(head)
                     rows[-1] |= {
                         "decay": float(strips.decay.mean()),

@@ -83,6 +83,7 @@ def test_the_run_is_the_plain_one(model: LoadedModel, capture: Capture) -> None:
     view = capture.effective
     assert view is not None
     assert "rows add up to 1" in view.note
+    assert "rows sum to 1 within" in capture.check.sentence
     assert "first 16 of 32 channels" in view.note
     figure = figures.capture_figure(view, 1, 3)
     assert figure.grid is not None
