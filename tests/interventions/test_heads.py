@@ -49,6 +49,7 @@ MODELS: dict[str, tuple[Callable[[], LoadedModel], str, int, int]] = {
         1,
         0,
     ),
+    "modernbert": (lambda: build(shrink("modernbert"), kind="encoder"), "layers.1.attn.Wo", 1, 3),
     "gpt2": (lambda: build(shrink("gpt2")), "transformer.h.0.attn.c_proj", 0, 2),
 }
 
