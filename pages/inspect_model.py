@@ -67,7 +67,7 @@ chosen = selection.current(
 figure = maps.figure_of("inspect", drawn, shown, chosen)
 # Predictions are of no head: with them alone below, heads are the browser's own business.
 quiet = controls.section_now("next") == "next" and capture.image is None
-group = None if shown.signed else shown.group
+group = getattr(shown, "group", None)
 regroup = None if shown is own else shown.over(None).over
 source = maps.source_of(drawn, signed=shown.signed, group=group, regroup=regroup)
 chosen = explorer(figure, key="inspect", selection=chosen, source=source, quiet=quiet)
@@ -83,7 +83,7 @@ page.caution("not_explanation", "head_role")
 tabs = {"next": "What comes next"} | ({"which": which_panels.TITLE} if shown is own else {})
 tabs |= {"heads": "All heads as a table", "files": "Numbers out"}
 if shown.signed:
-    tabs |= {"state": "Gates and state"}
+    tabs |= {} if shown.stateless else {"state": "Gates and state"}
 elif shown is own:
     tabs |= structure_panels.TABS
 section = controls.section(tabs)

@@ -42,6 +42,7 @@ _SIGNED = {
     "sums": "",
     "file": "effective",
 }
+_STATELESS = _SIGNED | {"rows": "token of the output", "cols": "token of the input"}
 _CROSS = _SOFTMAX | {
     "rows": "decoder (query): attends from",
     "cols": "encoder (key): attends to",
@@ -59,7 +60,7 @@ _SINKS = {"what": "softmax weights with the sink's"}
 def words_of(capture: Any) -> dict[str, str]:
     """rows, cols, alt, what, sums (what rows add up to) and file (a file's stem) of these maps."""
     if capture.signed:
-        words = _SIGNED
+        words = _STATELESS if capture.stateless else _SIGNED
     else:
         words = _CROSS if getattr(capture, "group", "self") == "cross" else _SOFTMAX
     if getattr(capture, "scale", "weight") == "magnitude":
@@ -91,7 +92,8 @@ def in_words(title: str) -> str:
 def expression(capture: Any) -> str:
     """What makes these maps of a `capture`, in Python."""
     group = getattr(capture, "group", "self")
-    of = "capture.effective" if capture.signed else "capture"
+    mixing = capture.captured[0].kind == "mixing"  # these are the capture's own
+    of = "capture.effective" if capture.signed and not mixing else "capture"
     of += "" if group in ("self", "encoder") else f".of({group!r})"
     return of + getattr(capture, "code", "")
 

@@ -7,9 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.test_explorer import FIND, Explorer, address, opened
-
-__all__ = ["address", "opened"]
+from tests.browser.explorer_page import Explorer
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +19,7 @@ def test_a_file_asked_for_right_after_a_head_comes(
 ) -> None:
     explorer = opened("model")
     page.locator("[data-panel='head'] .menu summary").click()
-    with page.expect_download(timeout=30_000) as download:
+    with page.expect_download() as download:
         explorer.ask(
             "(explorer.select({layer: 4, head: 7}),"
             " explorer.root.querySelector(\"[data-panel='head'] [data-export='html']\").click())"
@@ -34,7 +32,7 @@ def test_a_file_comes_though_the_page_runs_again(
 ) -> None:
     explorer = opened("model")
     page.locator("[data-panel='head'] .menu summary").click()
-    with page.expect_download(timeout=30_000):
+    with page.expect_download():
         explorer.ask(
             "(explorer.root.querySelector(\"[data-panel='head'] [data-export='html']\").click(),"
             f" [1, 60, 120, 180].map(ms => setTimeout(() => {RUN_AGAIN}.click(), ms)))"
@@ -51,6 +49,4 @@ def test_a_head_comes_though_the_page_runs_again(
             f"(explorer.select({{layer: 1, head: {head}}}),"
             f" [1, 20, 40, 60, 80].map(ms => setTimeout(() => {toggle}.click(), ms)))"
         )
-        page.wait_for_function(
-            f"() => ({FIND})().__explorer.depot.known(1, {head}) !== null", timeout=20_000
-        )
+        explorer.until(f"explorer.depot.known(1, {head}) !== null", True)

@@ -19,8 +19,8 @@ from attnviz.figures import corpus as figures
 from attnviz.models import load_model
 from attnviz.models.catalog import ASSETS
 from tests.browser.chromium import wait_idle
+from tests.browser.explorer_page import Explorer
 from tests.browser.server import Server
-from tests.browser.test_explorer import Explorer
 from tests.models.mixers.families import FAMILIES
 from tests.models.shrink import shrink
 from tests.models.test_choice import HEAD, LAYER, knocked_out_by_hand
