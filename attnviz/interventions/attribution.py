@@ -57,6 +57,7 @@ def head_logits(model: LoadedModel, text: str, token_id: int | None = None) -> H
 
     Raises ModelError for a model whose last norm or residual stream is of another make.
     """
+    model = model.reader()
     places = text_outlets(model)
     head: Any = model.model.get_output_embeddings() if model.kind == "decoder" else None
     norm = _last_norm(model)

@@ -105,7 +105,7 @@ def sweep(
 
     Raises AttnvizError for a token that is not there or a model that predicts none.
     """
-    report = progress or silent
+    report, model = progress or silent, model.reader()
     places = text_outlets(model)
     with model.lock, running(model.model, implementation(model)):
         prepared = prepared_of(model, text, target)
