@@ -111,30 +111,17 @@ class Capture(Regroupable):
     @property
     def signed(self) -> bool:
         """These are no softmax weights but the effective maps of a mixer without a state."""
-        return any(layer.kind == "mixing" for layer in self.layers)
+        return self.nature == "mixing"
 
     @property
-    def stateless(self) -> bool:
-        """Whether these are effective maps of layers that keep no state."""
-        return self.signed
+    def nature(self) -> str:
+        """Of effective maps what they are, as EffectiveMaps has it: here mixing, else nothing."""
+        return "mixing" if any(layer.kind == "mixing" for layer in self.layers) else ""
 
     @property
     def effective(self) -> EffectiveMaps | None:
         """The linear and state-space layers, to be read like a capture; None: there are none."""
-        if not self.mixers:
-            return None
-        return EffectiveMaps(
-            model_name=self.model_name,
-            text=self.text,
-            tokens=self.tokens,
-            token_details=self.token_details,
-            token_ids=self.token_ids,
-            special=self.special,
-            records=self.mixers,
-            tokenizer=self.tokenizer,
-            roles=self.roles,
-            written=self.written,
-        )
+        return EffectiveMaps.of_run(self) if self.mixers else None
 
     @property
     def nbytes(self) -> int:
