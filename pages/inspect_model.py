@@ -76,7 +76,7 @@ chosen = selection.current(
     n_heads=figures.n_heads(shown),
     default=default,
     panel="weights",
-    shape=(shown.n_tokens, shown.n_keys + 1),  # a sink may stand beside the keys
+    shape=figures.shape(shown),
     unit=getattr(shown, "unit", "token"),
 )
 figure = maps.figure_of("inspect", drawn, shown, chosen)
@@ -100,7 +100,7 @@ tabs |= {"heads": "All heads as a table", "files": "Numbers out"}
 if shown.signed:
     tabs |= {"state": "Gates and state"}
 elif shown is own:
-    tabs |= structure_panels.TABS
+    tabs |= structure_panels.tabs(shown)
 section = controls.section(tabs)
 if section == "next":
     inspect_panels.predictions(capture)
