@@ -78,6 +78,7 @@ chosen = selection.current(
     panel="weights",
     shape=figures.shape(shown),
     unit=getattr(shown, "unit", "token"),
+    whose=shown.model_name,
 )
 figure = maps.figure_of("inspect", drawn, shown, chosen)
 # Predictions are of no head: with them alone below, heads are the browser's own business.

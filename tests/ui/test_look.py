@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz.figures.figure import Look
-from attnviz.ui import look
+from attnviz.ui import address, look
 
 FULL = Look(
     show="compare",
@@ -49,7 +49,7 @@ def _page() -> None:
     from attnviz.ui import look
 
     st.session_state["got"] = asked = look.from_url()
-    look.to_url(st.session_state.get("set", asked))
+    address.write_all(look.words(st.session_state.get("set", asked)))
 
 
 def _run(**query: str) -> AppTest:
