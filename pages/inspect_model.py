@@ -9,6 +9,7 @@ from attnviz.jobs import CaptureJob
 from attnviz.models import catalog
 from attnviz.ui import (
     controls,
+    examples,
     granularity_panels,
     inspect_panels,
     maps,
@@ -22,7 +23,6 @@ from attnviz.ui import (
 from attnviz.ui.folded import Folded
 
 OTHER = "other"
-SENTENCE = "The keys to the cabinet are on the table, because the cat sat on the mat."
 
 page.head(
     "Which words does each head of this model read?",
@@ -48,11 +48,11 @@ with left:
     else:
         placed = ("auto", "auto")
 with right:
-    text = controls.text("Text", key="text", default=SENTENCE, height=68)
+    text = examples.text(name)
 
     with st.container(horizontal=True):
         with Folded("A conversation, a target, a picture", key="reading") as folded:
-            more = inspect_panels.reading(folded.open)
+            more = inspect_panels.reading(folded.open, name)
         units = granularity_panels.choice()
 
 job = CaptureJob(name, text, *placed, **more)

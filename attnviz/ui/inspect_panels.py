@@ -11,8 +11,8 @@ from attnviz.figures import numbers
 from attnviz.figures.capture_words import titles
 from attnviz.figures.spreadsheet import csv_of
 from attnviz.figures.strips import strips_figure
-from attnviz.ui import controls, metric_panels, selection
-from attnviz.ui.own_picture import upload_control, uploaded_file
+from attnviz.ui import controls, examples, metric_panels, selection
+from attnviz.ui.own_picture import upload_control
 
 FORMATS = {
     "auto": "float32 on a CPU, else as stored",
@@ -32,7 +32,7 @@ def placement() -> tuple[str, str]:
     )
 
 
-def reading(opened: bool) -> dict[str, Any]:
+def reading(opened: bool, model: str) -> dict[str, Any]:
     """How the text is read, and what else a model may take: CaptureJob's further fields."""
     chat = controls.toggle(
         "Read it as a message to the model",
@@ -54,7 +54,7 @@ def reading(opened: bool) -> dict[str, Any]:
     )
     if opened:
         upload_control()
-    return {"chat": chat, "target": target, "write": write, "picture": uploaded_file()}
+    return {"chat": chat, "target": target, "write": write, "picture": examples.picture(model)}
 
 
 def predictions(capture: Any) -> None:
