@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 import attnviz
 from attnviz.figures.figure import Look
-from attnviz.ui import address, look
+from attnviz.ui import look
 
 FULL = Look(
     show="compare",
@@ -46,7 +46,7 @@ WORDS = {
 def _page() -> None:
     import streamlit as st
 
-    from attnviz.ui import look
+    from attnviz.ui import address, look
 
     st.session_state["got"] = asked = look.from_url()
     address.write_all(look.words(st.session_state.get("set", asked)))
