@@ -74,6 +74,7 @@ def words_of(capture: Any) -> dict[str, str]:
         words = words | _SINKS
     if getattr(capture, "unit", "token") == "word":
         words = words | {"what": f"{words['what']} by words"}
+        words |= {side: in_words(words[side]) for side in ("rows", "cols")}
     if getattr(capture, "hides", False) and not getattr(capture, "renormalised", False):
         words = words | {"sums": ""}
     if hasattr(capture, "unit") and any(getattr(one, "sinks", False) for one in capture.captured):
@@ -86,7 +87,7 @@ def titles(capture: Any) -> dict[str, str]:
     named = METRICS | HIDDEN | STATE
     if getattr(capture, "unit", "token") == "token":
         return named
-    return {column: in_words(title) for column, title in named.items()}
+    return {column: in_words(title) for column, title in named.items()} | STATE  # by tokens still
 
 
 def in_words(title: str) -> str:
