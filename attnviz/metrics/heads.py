@@ -15,6 +15,8 @@ from torch import Tensor
 NAMES = ("entropy", "distance", "first", "previous", "self", "span")
 """entropy: nats. distance: tokens. first, previous, self: share of a row's weight, 0 to 1.
 span: keys."""
+PLACED = ("distance", "previous", "self")
+"""Those that a query and a key with one number must be one token for: not so in cross maps."""
 
 
 def row_metrics(

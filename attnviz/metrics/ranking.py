@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from attnviz import input_checks
 from attnviz.errors import AttnvizError
 
 if TYPE_CHECKING:
@@ -77,10 +78,9 @@ def _means(record: object, n_heads: int, rows: slice, cols: slice) -> np.ndarray
 
 
 def _span(place: int | slice, length: int, word: str) -> slice:
-    if isinstance(place, int):
-        if not 0 <= place < length:
-            raise AttnvizError(f"There are {word} 0 to {length - 1}; {place} is not there.")
-        return slice(place, place + 1)
+    if not isinstance(place, slice):
+        one = input_checks.place(word, place, length)
+        return slice(one, one + 1)
     start, stop, step = place.indices(length)
     if step != 1 or stop <= start:
         raise AttnvizError(f"A block of {word} spans one at least, not {place!r}.")

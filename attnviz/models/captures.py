@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float32
 
 from attnviz.errors import AttnvizError, ModelError
 from attnviz.metrics import patterns
-from attnviz.metrics.heads import NAMES
+from attnviz.metrics.heads import NAMES, PLACED
 from attnviz.models.axis import Axis
 from attnviz.models.check import CheckResult
 from attnviz.models.grouped import Regroupable
@@ -221,7 +221,8 @@ class Capture(Regroupable):
     def metrics(self) -> pd.DataFrame:
         """A row per (layer, head): metrics.heads.NAMES, then metrics.patterns.NAMES.
 
-        The latter are NaN where the text repeats no token, or the keys are another text's.
+        The latter are NaN where the text repeats no token. Where the keys are another text's, so
+        are they, and what counts places from the query's own: distance, previous and self.
         """
         rows = [
             {"layer": layer.index, "head": head}
@@ -230,6 +231,8 @@ class Capture(Regroupable):
             for head in range(layer.n_heads)
         ]
         frame = pd.DataFrame(rows, columns=["layer", "head", *NAMES])
+        if self.keys is not None:
+            frame[list(PLACED)] = np.nan
         return frame.join(self._patterns)
 
     @cached_property
