@@ -18,6 +18,7 @@ from typing import Any, Protocol, runtime_checkable
 from cachetools import LRUCache
 
 from attnviz.errors import AttnvizError, Cancelled
+from attnviz.models.choice import ModelChoice
 
 
 @runtime_checkable
@@ -130,15 +131,10 @@ def board() -> Board:
 
 @dataclass(frozen=True)
 class CaptureJob:
-    """Run a model once on a visitor's text and keep what its attention maps need.
+    """Run a model once on a visitor's text and keep what its attention maps need."""
 
-    Jobs come from visitors, so only a model that this deployment lets them load is taken.
-    """
-
-    model: str  # a catalog name, a Hub id or a local folder
+    model: ModelChoice
     text: str
-    dtype: str = "auto"  # or float32, bfloat16, float16
-    device: str = "auto"  # where ATTNVIZ_DEVICE says, or cpu, cuda, mps
     target: str = ""  # what an encoder-decoder is to write; it writes its own where empty
     chat: bool = False  # the text is what a user says, put through the model's template
     write: int = 0  # tokens that a decoder writes after the text, or an encoder-decoder as target
@@ -146,18 +142,10 @@ class CaptureJob:
 
     def run(self, progress: Progress) -> Any:
         """Return the attnviz.models.Capture."""
-        progress(0.02, "Loading the libraries (once)")
-        from attnviz.models import capture, get_model
-        from attnviz.models.loading import check_visitor_model
+        model = self.model.load(part_of(progress, 0.02, 0.6))
+        from attnviz.models import capture
         from attnviz.pictures import read_picture
 
-        check_visitor_model(self.model)
-        model = get_model(
-            self.model,
-            dtype=None if self.dtype == "auto" else self.dtype,
-            device=None if self.device == "auto" else self.device,
-            progress=part_of(progress, 0.1, 0.6),
-        )
         given: dict[str, Any] = {"text": self.text}
         if model.kind == "encoder_decoder":
             given = {"source": self.text, "target": self.target or None}

@@ -15,26 +15,13 @@ class ValueJob:
     reading: CaptureJob
     group: str
 
-    @property
-    def model(self) -> str:
-        return self.reading.model
-
-    @property
-    def text(self) -> str:
-        return self.reading.text
-
     def run(self, progress: Progress) -> Any:
         """Return the attnviz.interventions.value_maps.ValueWeighted."""
         capture = captured(self.reading, progress, 0.5)
         from attnviz.interventions import value_weighted
-        from attnviz.models import get_model
 
-        model = get_model(
-            self.model,
-            dtype=None if self.reading.dtype == "auto" else self.reading.dtype,
-            device=None if self.reading.device == "auto" else self.reading.device,
-        )
-        return value_weighted(model.reader(), capture, self.group, part_of(progress, 0.5, 1.0))
+        model = self.reading.model.load(part_of(progress, 0.5, 0.5)).reader()
+        return value_weighted(model, capture, self.group, part_of(progress, 0.5, 1.0))
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from attnviz.components.explorer import explorer
 from attnviz.errors import AttnvizError
 from attnviz.figures import capture as figures
 from attnviz.jobs import CaptureJob
-from attnviz.models import catalog
 from attnviz.ui import (
     controls,
     granularity_panels,
     inspect_panels,
     maps,
+    model_control,
     page,
     seen_panels,
     selection,
@@ -21,7 +21,6 @@ from attnviz.ui import (
 )
 from attnviz.ui.folded import Folded
 
-OTHER = "other"
 SENTENCE = "The keys to the cabinet are on the table, because the cat sat on the mat."
 
 page.head(
@@ -32,21 +31,7 @@ page.head(
 
 left, right = st.columns([1, 2])
 with left:
-    titles = {entry.name: entry.title for entry in catalog.bundled()} | {
-        OTHER: "Another model: Hub id or folder"
-    }
-    name = controls.pick("Model", list(titles), key="model", show=lambda word: titles[word])
-    if name == OTHER:
-        name = controls.line(
-            "Hub id or local folder",
-            key="id",
-            placeholder="organisation/model",
-            help="Weights as safetensors only; code that comes with a model is never run.",
-        ).strip()
-        with Folded("Number format and device"):
-            placed = inspect_panels.placement()
-    else:
-        placed = ("auto", "auto")
+    model = model_control.chosen()
 with right:
     text = controls.text("Text", key="text", default=SENTENCE, height=68)
 
@@ -55,7 +40,7 @@ with right:
             more = inspect_panels.reading(folded.open)
         units = granularity_panels.choice()
 
-job = CaptureJob(name, text, *placed, **more)
+job = CaptureJob(model, text, **more)
 try:
     capture = work.result_of(job, st.empty())
     own = maps.shown(capture)
@@ -82,7 +67,7 @@ chosen = selection.current(
 figure = maps.figure_of("inspect", drawn, shown, chosen)
 # Predictions are of no head: with them alone below, heads are the browser's own business.
 quiet = controls.section_now("next") == "next" and capture.image is None
-group = None if shown.signed else shown.group
+group = getattr(shown, "group", None)
 regroup = None if shown is own else shown.over(None).over
 source = maps.source_of(drawn, signed=shown.signed, group=group, regroup=regroup)
 chosen = explorer(figure, key="inspect", selection=chosen, source=source, quiet=quiet)
@@ -98,7 +83,7 @@ page.caution("not_explanation", "head_role")
 tabs = {"next": "What comes next"} | ({"which": which_panels.TITLE} if shown is own else {})
 tabs |= {"heads": "All heads as a table", "files": "Numbers out"}
 if shown.signed:
-    tabs |= {"state": "Gates and state"}
+    tabs |= {} if shown.stateless else {"state": "Gates and state"}
 elif shown is own:
     tabs |= structure_panels.TABS
 section = controls.section(tabs)

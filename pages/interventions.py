@@ -5,8 +5,8 @@ import streamlit as st
 from attnviz.errors import AttnvizError
 from attnviz.figures import interventions as figures
 from attnviz.interventions.jobs import SweepJob
-from attnviz.models import catalog
-from attnviz.ui import change_panel, controls, intervention_panels, page, work
+from attnviz.models.choice import READERS
+from attnviz.ui import change_panel, controls, intervention_panels, model_control, page, work
 
 SENTENCE = "Mr and Mrs Dursley were perfectly normal, thank you. Mr and Mrs Durs"
 DATE, WRITTEN = "tuesday, march 3rd, 1998", "1998-0"
@@ -33,11 +33,11 @@ page.head(
 
 left, right = st.columns([1, 2])
 with left:
-    entries = {entry.name: entry for entry in catalog.bundled() if entry.kind != "vision"}
-    model = controls.pick(
-        "Model", list(entries), key="model", show=lambda name: entries[name].title
-    )
-    kind = entries[model].kind
+    model = model_control.chosen(READERS)
+    try:
+        kind, refused = model_control.kind_of(model, READERS), None
+    except AttnvizError as problem:  # told below, where the controls are in sight
+        kind, refused = "decoder", problem
     word = target = ""
     if kind != "encoder":
         word = controls.line(
@@ -60,6 +60,8 @@ with right:
 
 job = SweepJob(model, text, word, target)
 try:
+    if refused:
+        raise refused
     swept = work.result_of(job, st.empty())
 except AttnvizError as problem:
     page.error(problem)
@@ -100,7 +102,7 @@ if section == "patterns":
 if section == "attribution":
     intervention_panels.attribution(job)
 if section == "numbers":
-    intervention_panels.numbers(swept)
+    intervention_panels.numbers(job, swept)
 if section == "lesson":
     page.lesson("interventions")
 if section == "code":

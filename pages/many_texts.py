@@ -5,8 +5,8 @@ import streamlit as st
 from attnviz.corpus.jobs import MetricsJob
 from attnviz.errors import AttnvizError
 from attnviz.figures import corpus as figures
-from attnviz.models import catalog
-from attnviz.ui import controls, corpus_panels, page, work
+from attnviz.models.choice import ONE_TEXT
+from attnviz.ui import controls, corpus_panels, model_control, page, work
 from attnviz.ui.folded import Folded
 
 LINES = """the cat sat on the mat and the cat sat down
@@ -24,12 +24,7 @@ page.head(
 
 left, right = st.columns([1, 2])
 with left:
-    titles = {
-        entry.name: entry.title
-        for entry in catalog.bundled()
-        if entry.kind in ("decoder", "encoder")
-    }
-    model = controls.pick("Model", list(titles), key="model", show=titles.__getitem__)
+    model = model_control.chosen(ONE_TEXT)
     metric = controls.pick(
         "What is measured", list(figures.TITLES), key="metric", show=figures.TITLES.__getitem__
     )
@@ -42,6 +37,7 @@ with right:
 
 try:
     own = corpus_panels.texts(typed)
+    model_control.kind_of(model, ONE_TEXT)  # one that is not taken is refused before it is loaded
     table = work.result_of(MetricsJob(model, own), st.empty())
 except AttnvizError as problem:
     page.error(problem)
@@ -77,7 +73,7 @@ if section == "removals":
 if section == "numbers":
     if there:
         st.dataframe(figures.of_metric(table, metric), hide_index=True)
-    corpus_panels.files(table, f"attnviz-texts-{model}")
+    corpus_panels.files(table, f"attnviz-texts-{model.stem}")
 if section == "lesson":
     page.lesson("many_texts")
 if section == "code":

@@ -12,6 +12,7 @@ from attnviz import jobs
 from attnviz.errors import AttnvizError, Cancelled
 from attnviz.jobs import Board, CaptureJob
 from attnviz.map_jobs import CompareJob
+from attnviz.models.choice import ModelChoice
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def test_what_is_kept_is_had_without_a_run() -> None:
 
 
 def test_a_comparison_runs_the_captures_that_are_not_kept() -> None:
-    sides = [CaptureJob("induction-2l", text) for text in ("abcabc", "abxabc")]
+    sides = [CaptureJob(ModelChoice("induction-2l"), text) for text in ("abcabc", "abxabc")]
     found = CompareJob(*sides).run(lambda *told: None)
     assert len(found.table) == 8
     assert found.table["distance"].max() > 0
@@ -132,5 +133,5 @@ def test_a_comparison_runs_the_captures_that_are_not_kept() -> None:
 
 
 def test_a_job_can_be_sent_elsewhere() -> None:
-    job = CaptureJob("smollm2-135m", "The cat")
+    job = CaptureJob(ModelChoice("smollm2-135m"), "The cat")
     assert pickle.loads(pickle.dumps(job)) == job  # noqa: S301 - our own bytes

@@ -130,7 +130,7 @@ def compare(a: Maps, b: Maps, group: str | None = None) -> Comparison:
     for side in (a, b):
         if not side.captured:
             raise AttnvizError(f"No layer of {side.model_name} has maps that could be compared.")
-    a, b = (side if side.signed else side.of(group) for side in (a, b))  # type: ignore[union-attr]
+    a, b = (getattr(side, "of", lambda _, side=side: side)(group) for side in (a, b))
     foreign = not _one_tokenizer(a, b)
     rows = align(_names(a.tokens, foreign), _names(b.tokens, foreign))
     cols = rows
@@ -141,7 +141,7 @@ def compare(a: Maps, b: Maps, group: str | None = None) -> Comparison:
 
 
 def _keys(maps: Maps) -> tuple[str, ...]:
-    return maps.tokens if maps.signed else maps.key_tokens  # type: ignore[union-attr]
+    return getattr(maps, "key_tokens", maps.tokens)
 
 
 def _names(labels: Sequence[str], foreign: bool) -> list[Hashable]:

@@ -26,7 +26,8 @@ class Seen:
     """Whether the mask lets a patch read its right, and its lower neighbour; None: it forbids
     nothing."""
     asking: int | None  # the patch that the query stands for
-    word: str = "weight"  # what a number is: "norm" of value-weighted maps
+    word: str = "weight"  # what a number is: "norm" of value-weighted maps, "cell" of signed ones
+    signed: bool = False
 
     @property
     def n_own(self) -> int:
@@ -56,6 +57,7 @@ def seen(capture: Any, view: View, layer: int, head: int, query: int) -> Seen:
     rows, columns = view.grid
     own = capture.n_keys - rows * columns
     same = capture.keys is None  # the patches ask each other
+    word = "norm" if getattr(capture, "scale", "weight") == "magnitude" else "weight"
     return Seen(
         view,
         capture.tokens[query],
@@ -64,7 +66,8 @@ def seen(capture: Any, view: View, layer: int, head: int, query: int) -> Seen:
         capture.blocked(layer, rows=row)[0],
         _near(capture, layer, view.grid, own) if same else None,
         query - own if same and query >= own else None,
-        "norm" if getattr(capture, "scale", "weight") == "magnitude" else "weight",
+        "cell" if capture.signed else word,
+        capture.signed,
     )
 
 
@@ -99,6 +102,7 @@ def weights_of(one: Seen, *, dark: bool = False) -> Spec:
         one.keys[own:],
         asking=one.asking,
         word=one.word,
+        signed=one.signed,
         dark=dark,
     )
 
@@ -107,15 +111,16 @@ def in_words(one: Seen, layer: int, head: int) -> str:
     """Where the query's largest weight on a patch lies, and what went to no patch."""
     own = one.n_own
     patches = one.weights[own:]
-    place = int(patches.argmax())
+    place = int(np.abs(patches).argmax())
     rows, columns = one.view.grid
     rest = [
         f"{name} {float(weight):.4f}"
         for name, weight in zip(one.keys[:own], one.weights[:own], strict=True)
     ]
+    by = " by size" if one.signed else ""
     beside = f"; the rest is on {', '.join(rest)}" if rest else ""
     return (
-        f"{one.query}, head {head} of layer {layer}: the largest {one.word} on a patch, "
+        f"{one.query}, head {head} of layer {layer}: the largest {one.word}{by} on a patch, "
         f"{float(patches[place]):.4f}, is on {one.keys[own + place]} (row and column, counted "
         f"from 0). {rows} × {columns} patches of {one.view.patch} × {one.view.patch} pixels; "
         f"their {one.word}s add up to {float(patches.sum()):.3g}{beside}."

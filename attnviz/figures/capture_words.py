@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from attnviz.figures.sinks import has_sinks
+from attnviz.models.choice import ModelChoice
 
 METRICS = {
     "entropy": "Entropy (nats)",
@@ -41,6 +42,7 @@ _SIGNED = {
     "sums": "",
     "file": "effective",
 }
+_STATELESS = _SIGNED | {"rows": "token of the output", "cols": "token of the input"}
 _CROSS = _SOFTMAX | {
     "rows": "decoder (query): attends from",
     "cols": "encoder (key): attends to",
@@ -58,7 +60,7 @@ _SINKS = {"what": "softmax weights with the sink's"}
 def words_of(capture: Any) -> dict[str, str]:
     """rows, cols, alt, what, sums (what rows add up to) and file (a file's stem) of these maps."""
     if capture.signed:
-        words = _SIGNED
+        words = _STATELESS if capture.stateless else _SIGNED
     else:
         words = _CROSS if getattr(capture, "group", "self") == "cross" else _SOFTMAX
     if getattr(capture, "scale", "weight") == "magnitude":
@@ -90,13 +92,14 @@ def in_words(title: str) -> str:
 def expression(capture: Any) -> str:
     """What makes these maps of a `capture`, in Python."""
     group = getattr(capture, "group", "self")
-    of = "capture.effective" if capture.signed else "capture"
+    mixing = capture.captured[0].kind == "mixing"  # these are the capture's own
+    of = "capture.effective" if capture.signed and not mixing else "capture"
     of += "" if group in ("self", "encoder") else f".of({group!r})"
     return of + getattr(capture, "code", "")
 
 
 def capture_code(
-    model: str,
+    model: ModelChoice,
     text: str,
     *,
     of: str = "capture",
@@ -130,7 +133,7 @@ def capture_code(
         given += f", generate={write}"
     return (
         f"import attnviz as av\n{imports}\n"
-        f"model = av.load_model({model!r})\n"
+        f"model = {model.code}\n"
         f"capture = av.capture(model, {given})\n"
         f"print({of}.weights(layer, head))\n"
     )

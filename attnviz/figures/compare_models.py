@@ -10,6 +10,7 @@ from jaxtyping import Bool, Int
 
 from attnviz.figures.capture import block_of
 from attnviz.figures.figure import Axis, Figure, Grid, Panel
+from attnviz.models.choice import ModelChoice
 
 if TYPE_CHECKING:
     from attnviz.comparing.aligned import Aligned, Head
@@ -189,7 +190,11 @@ def difference_csv(found: Comparison, head: Head, head_b: Head) -> str:
 
 
 def compare_models_code(
-    models: tuple[str, str], given: tuple[str, str], group: str | None, *, effective: bool = False
+    models: tuple[ModelChoice, ModelChoice],
+    given: tuple[str, str],
+    group: str | None,
+    *,
+    effective: bool = False,
 ) -> str:
     """Python that makes `found`, the comparison of two captures.
 
@@ -197,11 +202,11 @@ def compare_models_code(
     """
     one, other = models
     lines = ["import attnviz as av", "from attnviz.comparing import compare", ""]
-    lines.append(f"model = av.load_model({one!r})")
+    lines.append(f"model = {one.code}")
     second = "model"
     if other != one:
         second = "other"
-        lines.append(f"other = av.load_model({other!r})")
+        lines.append(f"other = {other.code}")
     of = ".effective" if effective else ""
     lines += [
         f"a = av.capture(model, {given[0]}){of}",

@@ -70,9 +70,17 @@ def depth_of(model: LoadedModel, places: Sequence[Outlet]) -> Depth | None:
     return Depth(tuple(layers))
 
 
-def _repeated(output: Any, batch: int) -> Any:
+def repeatable(output: Any) -> bool:
+    """Whether what a layer gave for one example can be given for several: the example comes first.
+
+    Gemma 3n's layers hand on several streams, and those come before the examples.
+    """
     if isinstance(output, Tensor):
-        return output.expand(batch, *output.shape[1:])
+        return output.ndim > 0 and output.shape[0] == 1
+    return output is None or (type(output) is tuple and all(map(repeatable, output)))
+
+
+def _repeated(output: Any, batch: int) -> Any:
     if isinstance(output, tuple):
         return tuple(_repeated(part, batch) for part in output)
-    return output
+    return None if output is None else output.expand(batch, *output.shape[1:])

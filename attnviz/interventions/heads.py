@@ -43,6 +43,23 @@ def reading(places: Sequence[Outlet]) -> Iterator[dict[str, Tensor]]:
         yield kept
 
 
+@contextmanager
+def examples_first(places: Sequence[Outlet]) -> Iterator[list[bool]]:
+    """For each run of a projection in the body: does its input begin with the one example?
+
+    FSMT's begins with the tokens, and windows of a text with the windows.
+    """
+    found: list[bool] = []
+    with ExitStack() as hooks:
+        for place in places:
+
+            def look(_: nn.Module, inputs: tuple[Any, ...]) -> None:
+                found.append(inputs[0].shape[0] == 1)
+
+            hooks.callback(place.module.register_forward_pre_hook(look).remove)
+        yield found
+
+
 def changes_of(
     model: LoadedModel, edits: Sequence[Edit], others: dict[str, dict[str, Tensor]]
 ) -> list[tuple[nn.Module, Change]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from attnviz.errors import AttnvizError
 from attnviz.interventions.edits import Edit
+from attnviz.models.choice import READERS, ModelChoice
+from attnviz.models.progress import part
 
 if TYPE_CHECKING:
     from attnviz.interventions.attribution import HeadLogits
@@ -23,16 +25,15 @@ SWEEP_TOKENS = 256
 class SweepJob:
     """Remove every head of a model in turn, and follow one next token."""
 
-    model: str
+    model: ModelChoice
     text: str
     word: str = ""  # what is followed; empty: the likeliest next token
     target: str = ""  # what an encoder-decoder has written so far; empty: all that it writes
 
     def run(self, progress: Progress) -> Sweep:
         from attnviz.interventions.sweeping import sweep
-        from attnviz.models.progress import part
 
-        model = visitor_model(self.model, progress)
+        model = self.model.load(part(progress, 0.02, 0.3), READERS)
         require_short(model, self.text)
         before = self.target if model.kind == "encoder_decoder" else self.text
         return sweep(
@@ -48,16 +49,15 @@ class SweepJob:
 class ChangeJob:
     """One text as it is and with edits."""
 
-    model: str
+    model: ModelChoice
     text: str
     edits: tuple[Edit, ...]
     target: str = ""
 
     def run(self, progress: Progress) -> Intervention:
         from attnviz.interventions.running import intervene
-        from attnviz.models.progress import part
 
-        model = visitor_model(self.model, progress)
+        model = self.model.load(part(progress, 0.02, 0.3), READERS)
         return intervene(
             model,
             self.text,
@@ -71,14 +71,14 @@ class ChangeJob:
 class LogitJob:
     """What each head writes straight into the logit of one next token."""
 
-    model: str
+    model: ModelChoice
     text: str
     word: str = ""
 
     def run(self, progress: Progress) -> HeadLogits:
         from attnviz.interventions.attribution import head_logits
 
-        model = visitor_model(self.model, progress)
+        model = self.model.load(part(progress, 0.02, 0.3), READERS)
         return head_logits(
             model, self.text, _first_token(model, self.text, self.word) if self.word else None
         )
@@ -88,7 +88,7 @@ class LogitJob:
 class ProbeJob:
     """A repeated random sequence, and what each head does with the repetition."""
 
-    model: str
+    model: ModelChoice
     length: int = 32
     seed: int = 0
 
@@ -96,9 +96,8 @@ class ProbeJob:
         """A DataFrame: layer, head, duplicate, induction (metrics.patterns)."""
         from attnviz.metrics.patterns import pattern_scores, repeated_random
         from attnviz.models import capture
-        from attnviz.models.progress import part
 
-        model = visitor_model(self.model, progress)
+        model = self.model.load(part(progress, 0.02, 0.3), READERS)
         ids = repeated_random(model, self.length, self.seed)
         inputs = {"input_ids": ids[None].to(model.device)}
         return pattern_scores(capture(model, inputs=inputs, progress=part(progress, 0.5, 1.0)))
@@ -108,27 +107,16 @@ class ProbeJob:
 class CircuitJob:
     """The induction circuit of a model whose tokens are characters."""
 
-    model: str = "induction-2l"
+    model: ModelChoice = field(default_factory=lambda: ModelChoice("induction-2l"))
     half: int = 20
     seed: int = 0
 
     def run(self, progress: Progress) -> Circuit:
         from attnviz.interventions.circuit import induction_circuit
-        from attnviz.models.progress import part
 
-        model = visitor_model(self.model, progress)
+        model = self.model.load(part(progress, 0.02, 0.3), READERS)
         inner = part(progress, 0.3, 1.0)
         return induction_circuit(model, half=self.half, seed=self.seed, progress=inner)
-
-
-def visitor_model(name: str, progress: Progress) -> Any:
-    progress(0.02, "Loading the libraries (once)")
-    from attnviz.models import get_model
-    from attnviz.models.loading import check_visitor_model
-    from attnviz.models.progress import part
-
-    check_visitor_model(name)
-    return get_model(name, progress=part(progress, 0.05, 0.3))
 
 
 def require_short(model: Any, text: str, instead: str = "remove chosen heads below") -> None:

@@ -13,8 +13,8 @@ from jaxtyping import Float32
 from torch import Tensor
 
 from attnviz.errors import AttnvizError
-from attnviz.interventions.depth import depth_of
-from attnviz.interventions.heads import changing, one_each
+from attnviz.interventions.depth import depth_of, repeatable
+from attnviz.interventions.heads import changing, examples_first, knocked_out, one_each
 from attnviz.interventions.projections import Outlet, outlets
 from attnviz.interventions.reading import (
     Reading,
@@ -100,7 +100,8 @@ def sweep(
 
     token_id: the token followed, the likeliest one unless given. target: what an encoder-decoder
     has written so far; without it, all that it writes. A layer's heads are removed in one batch,
-    an example a head, and the layers below it are not computed again.
+    an example a head, and the layers below it are not computed again, where the model's code puts
+    examples first.
 
     Raises AttnvizError for a token that is not there or a model that predicts none.
     """
@@ -110,17 +111,21 @@ def sweep(
         prepared = prepared_of(model, text, target)
         depth = depth_of(model, places)
         report(0.0, "Reading the text as it is")
-        with depth.keeping() if depth else nullcontext([]) as kept:
+        keeping = depth.keeping() if depth else nullcontext([])
+        with keeping as kept, examples_first(places) as first:
             before = read(model, prepared)
+        if not all(map(repeatable, kept)):
+            depth = None
         followed = _followed(model, before, token_id)
         most = max(place.n_heads for place in places)
         probabilities = np.full((len(places), most), np.nan, dtype=np.float32)
         losses, moved = probabilities.copy(), probabilities.copy()
         inner = part(report, 0.05, 1.0)
         for row, place in enumerate(places):
-            for heads in _batches(place, before):
+            for heads in _batches(place, before, together=all(first)):
                 inner(row / len(places), f"Removing the heads of layer {place.layer}")
-                change = one_each([place.features(head) for head in heads])
+                where = [place.features(head) for head in heads]
+                change = one_each(where) if len(heads) > 1 else knocked_out(where[0])
                 below = depth.from_layer(place.layer, kept, len(heads)) if depth else nullcontext()
                 with below, changing([(place.module, change)]):
                     found = _rows(model, prepared.inputs, len(heads))
@@ -164,9 +169,9 @@ def _followed(model: LoadedModel, before: Reading, token_id: int | None) -> int 
     return before.followed(token_id)
 
 
-def _batches(place: Outlet, before: Reading) -> Iterator[Sequence[int]]:
-    """The heads of a layer, as many at once as their logits leave room for."""
-    size = max(1, min(place.n_heads, MOST_LOGITS // before.rows.numel()))
+def _batches(place: Outlet, before: Reading, *, together: bool) -> Iterator[Sequence[int]]:
+    """The heads of a layer, as many at once as their logits leave room for; or one at a time."""
+    size = max(1, min(place.n_heads, MOST_LOGITS // before.rows.numel())) if together else 1
     for first in range(0, place.n_heads, size):
         yield range(first, min(first + size, place.n_heads))
 

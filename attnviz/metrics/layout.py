@@ -56,7 +56,7 @@ def head_distances(
     effective maps are left out: their rows are no distributions.
     """
     part = capture.of(group)
-    layers = [layer for layer in part.captured if layer.kind not in ("linear", "state_space")]
+    layers = [layer for layer in part.captured if not layer.effective]
     if part.n_tokens > MOST_TOKENS:
         raise AttnvizError(
             f"All heads are compared on at most {MOST_TOKENS} tokens, not {part.n_tokens:,}; "

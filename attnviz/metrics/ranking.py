@@ -57,8 +57,7 @@ def spans(
     part: Capture | EffectiveMaps, queries: int | slice, keys: int | slice
 ) -> tuple[slice, slice]:
     """The cell or block as two spans of positions; AttnvizError for one that is not there."""
-    n_keys = part.n_tokens if part.signed else part.n_keys  # type: ignore[union-attr]
-    return _span(queries, part.n_tokens, "queries"), _span(keys, n_keys, "keys")
+    return _span(queries, part.n_tokens, "queries"), _span(keys, part.n_keys, "keys")
 
 
 def _means(record: object, n_heads: int, rows: slice, cols: slice) -> np.ndarray:

@@ -30,6 +30,7 @@ class Stack:
     streamed: dict[int, Streamed]  # by layer
     checks: tuple[LayerCheck, ...]
     axes: tuple[Axis, Axis] | None = None
+    note: str = ""
 
 
 def recorded_stacks(model: LoadedModel, calls: Sequence[Call]) -> dict[str, Stack]:
@@ -57,23 +58,28 @@ def kept_stacks(model: LoadedModel, found: Sequence[Found], size: int) -> dict[s
         rule = _rule(one, causal or one.group == "decoder")
         layer = Layer(
             index=one.index,
-            kind="cross"
-            if one.group == "cross"
-            else "sparse"
-            if rule.table is not None
-            else "full",
+            kind=_kind(one, rule),
             mixer=model.model.config.model_type,
             n_heads=one.maps.shape[0],
             n_kv_heads=one.maps.shape[0],
         )
         record = kept(layer, one.maps, rule)
-        old = stacks.get(name, Stack({}, (), one.axes))
-        stacks[name] = Stack(
-            old.streamed | {one.index: summarised(record, size)},
-            (*old.checks, check_map(record)),
-            old.axes,
+        old = stacks.get(name, Stack({}, (), one.axes, one.note))
+        own = LayerCheck(one.error, 0.0, 0.0, softmax=False)
+        stacks[name] = replace(
+            old,
+            streamed=old.streamed | {one.index: summarised(record, size)},
+            checks=(*old.checks, own if one.effective else check_map(record)),
         )
     return stacks
+
+
+def _kind(one: Found, rule: MaskRule) -> str:
+    if one.effective:
+        return "mixing"
+    if one.group == "cross":
+        return "cross"
+    return "full" if rule.table is None else "sparse"
 
 
 def _rule(one: Found, causal: bool) -> MaskRule:
@@ -149,5 +155,6 @@ def _one(
         grid=rows.grid,
         patch=rows.patch,
         image=prepared.image,
+        note=stack.note,
         mixers=effective,
     )

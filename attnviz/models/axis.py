@@ -85,6 +85,15 @@ def patches(rows: int, columns: int, patch: int, specials: tuple[str, ...] = ())
     )
 
 
+def cells(rows: int, columns: int, tall: float, wide: float) -> Axis:
+    """The places of a feature map, each of which stands for tall x wide pixels of the picture.
+
+    Where these are no squares of whole pixels there is no grid to lay over it.
+    """
+    axis = patches(rows, columns, int(tall))
+    return axis if tall == wide == int(tall) else replace(axis, grid=None, patch=0)
+
+
 def spans(axis: Axis, starts: list[tuple[int, int]]) -> Axis:
     """Pooled positions, each by the first and the last of the positions that it stands for."""
     labels, details = [], []

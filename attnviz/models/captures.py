@@ -16,11 +16,12 @@ from attnviz.metrics import patterns
 from attnviz.metrics.heads import NAMES, PLACED
 from attnviz.models.axis import Axis
 from attnviz.models.check import CheckResult
-from attnviz.models.grouped import Regroupable
+from attnviz.models.grouped import Regroupable, grouped
 from attnviz.models.kept_map import KeptMap, summarised
-from attnviz.models.layer import Layer
+from attnviz.models.layer import STATES, Layer
 from attnviz.models.layers import LayerRecord
-from attnviz.models.mixers.record import MixerRecord, Strips
+from attnviz.models.mixers.drive import Strips
+from attnviz.models.mixers.record import MixerRecord
 from attnviz.models.mixers.view import EffectiveMaps
 from attnviz.models.pooling import largest, stacked, tops
 from attnviz.models.slices import slice_of, span_of
@@ -60,6 +61,7 @@ class Capture(Regroupable):
     patch: int = 0  # pixels along a side of one, in image
     image: np.ndarray | None = field(default=None, repr=False)  # (height, width, 3), as seen
     written: Axis | None = None  # the new tokens of generate=; the last of them was not read
+    note: str = ""  # what these maps are, where they are not each query's softmax over keys
     parts: Mapping[str, Capture] = field(default_factory=dict, repr=False)  # the other stacks
 
     def __post_init__(self) -> None:
@@ -103,13 +105,18 @@ class Capture(Regroupable):
 
     @property
     def captured(self) -> tuple[Layer, ...]:
-        """The layers that have softmax weights, in order: the rows of overview()."""
-        return tuple(layer for layer in self.layers if layer.captured and not layer.effective)
+        """The layers whose maps these are, in order: the rows of overview()."""
+        return tuple(at for at in self.layers if at.captured and at.kind not in STATES)
 
     @property
     def signed(self) -> bool:
-        """These are softmax weights."""
-        return False
+        """These are no softmax weights but the effective maps of a mixer without a state."""
+        return any(layer.kind == "mixing" for layer in self.layers)
+
+    @property
+    def stateless(self) -> bool:
+        """Whether these are effective maps of layers that keep no state."""
+        return self.signed
 
     @property
     def effective(self) -> EffectiveMaps | None:
@@ -156,7 +163,7 @@ class Capture(Regroupable):
         slice or group that is not there, ModelError for a layer without a map.
         """
         own = self.of(group)
-        softmax = layer in own.records and kind not in ("linear", "state_space")
+        softmax = layer in own.records and kind not in STATES
         record = own._of_head(layer, head) if softmax else own._mixer(layer, head, kind)
         part = record.weights(slice(head, head + 1), slice_of(rows), slice_of(cols))[0]
         return part.float().numpy()
@@ -177,12 +184,15 @@ class Capture(Regroupable):
         record = self._of_head(layer, head)
         if block < 1:
             raise AttnvizError(f"A block has a side of 1 cell at least, not {block}.")
+        if self.signed:  # by magnitude
+            return grouped(self).largest(layer, head, block, rows, cols)
         spans = [span_of(rows, self.n_tokens), span_of(cols, self.n_keys)]
         return largest(record, head, block, *spans)
 
     def tops(self, layer: int, head: int) -> Float32[np.ndarray, " rows"]:
-        """The largest weight of each row of one head's map."""
-        return tops(self._of_head(layer, head), head)
+        """The largest weight of each row of one head's map; the largest magnitude if signed."""
+        record = self._of_head(layer, head)
+        return grouped(self).tops(layer, head) if self.signed else tops(record, head)
 
     def blocked(
         self, layer: int, rows: slice | None = None, cols: slice | None = None

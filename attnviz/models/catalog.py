@@ -13,6 +13,9 @@ from typing import Literal
 
 from attnviz.errors import ModelError
 
+Kind = Literal["decoder", "encoder", "encoder_decoder", "vision"]
+"""What a model does with its input."""
+
 ASSETS = Path(__file__).parents[2] / "assets" / "models"
 """Our own small models, each with its card.json; attnviz/models/teaching/ trains them."""
 
@@ -23,7 +26,7 @@ class Entry:
 
     name: str  # what load_model takes
     title: str
-    kind: Literal["decoder", "encoder", "encoder_decoder", "vision"]
+    kind: Kind
     size: str  # layers and heads, in words
     provenance: str  # one plain sentence: whose weights, in what state
     package: str = ""  # the installed package that carries the weights; "": they are our own

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from attnviz.metrics.heads import mean_rows, row_metrics
+from attnviz.metrics.heads import NAMES, mean_rows, row_metrics
 from attnviz.models.layer import Layer
 from attnviz.models.layers import LayerRecord, of_heads
 from attnviz.models.mask_rule import MaskRule
@@ -68,7 +68,10 @@ def kept(layer: Layer, maps: Float[Tensor, "heads queries keys"], rule: MaskRule
 
 
 def summarised(record: KeptMap, size: int) -> Streamed:
-    """Overview and metrics of whole maps, as stream() makes them of queries and keys."""
+    """Overview and metrics of whole maps, as stream() makes them of queries and keys.
+
+    Rows of effective maps share nothing out, so their metrics are NaN.
+    """
     heads, n_queries, n_keys = record.maps.shape
     bins_q, bins_k = bins(n_queries, size), bins(n_keys, size)
     pool = torch.zeros(n_keys, int(bins_k[-1]) + 1)
@@ -79,6 +82,8 @@ def summarised(record: KeptMap, size: int) -> Streamed:
     for rows in blocks(n_queries, ROWS):
         p = record.weights(slice(None), rows, slice(None))
         overview.index_add_(1, bins_q[rows], p @ pool)
-        numbers.append(row_metrics(p, rows.start))
+        if not record.layer.effective:
+            numbers.append(row_metrics(p, rows.start))
     overview /= torch.bincount(bins_q)[None, :, None]
-    return Streamed(record, overview, mean_rows(torch.cat(numbers, dim=1)), None)
+    none = torch.full((heads, len(NAMES)), torch.nan)
+    return Streamed(record, overview, mean_rows(torch.cat(numbers, 1)) if numbers else none, None)

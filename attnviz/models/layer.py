@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+STATES = ("linear", "state_space")
+"""Kinds of layers that keep a state; their maps are capture.effective."""
+
 
 @dataclass(frozen=True)
 class Layer:
     """One layer of the model as the pages list it."""
 
     index: int  # its true number in the model, from 0
-    kind: str  # full, sliding; of layers without a map also linear, state_space, none
+    kind: str  # full, sliding, mixing (no softmax, no state); without a map also STATES, none
     mixer: str  # the mechanism, by the name of the class that computes it
     n_heads: int
     n_kv_heads: int
@@ -23,4 +26,4 @@ class Layer:
     @property
     def effective(self) -> bool:
         """Whether its map is an effective one: signed, and not a probability."""
-        return self.kind in ("linear", "state_space")
+        return self.kind in (*STATES, "mixing")

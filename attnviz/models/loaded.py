@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from threading import RLock
-from typing import Any, Literal
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
 
 from attnviz.errors import ModelError
+from attnviz.models.catalog import Kind
 from attnviz.models.library import alone
 
-Kind = Literal["decoder", "encoder", "encoder_decoder", "vision"]
 UNLIMITED = 1_000_000
 """max_tokens of a model that states no context limit (relative positions)."""
 
@@ -144,20 +144,20 @@ def from_transformers(
     return LoadedModel(
         name=label,
         title=title or label,
-        kind=kind_of(model),
+        kind=kind_of(type(model), model.config),
         model=model,
         tokenizer=tokenizer,
         processor=processor,
     )
 
 
-def kind_of(model: Any) -> Kind:
-    """What this model does with its input."""
-    if getattr(model, "main_input_name", "input_ids") == "pixel_values":
+def kind_of(made: Any, config: Any) -> Kind:
+    """What a model of this class and config does with its input."""
+    if getattr(made, "main_input_name", "input_ids") == "pixel_values":
         return "vision"
-    if getattr(model.config, "is_encoder_decoder", False):
+    if getattr(config, "is_encoder_decoder", False):
         return "encoder_decoder"
-    return "decoder" if is_decoder(model.config, type(model).__name__) else "encoder"
+    return "decoder" if is_decoder(config, made.__name__) else "encoder"
 
 
 def is_decoder(config: Any, architecture: str) -> bool:

@@ -14,13 +14,15 @@ from torch import Tensor
 from attnviz.device import device as chosen_device
 from attnviz.errors import ModelError
 from attnviz.models import catalog, hub
+from attnviz.models.catalog import Kind
 from attnviz.models.checkpoint import inspect
+from attnviz.models.choice import stamp_of
 from attnviz.models.convert import converted
 from attnviz.models.library import alone
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.progress import Progress, part, silent
 from attnviz.models.quiet import quiet
-from attnviz.models.reading import read_folder, read_gguf
+from attnviz.models.reading import read_folder, read_gguf, stated_kind
 from attnviz.models.store import Store
 from attnviz.settings import settings
 
@@ -29,18 +31,25 @@ def load_model(
     name: str,
     *,
     device: str | torch.device | None = None,
-    dtype: torch.dtype | None = None,
+    dtype: torch.dtype | str | None = None,
     progress: Progress | None = None,
 ) -> LoadedModel:
     """Load a model: a catalog name, a local folder or GGUF file, or a Hub id.
 
-    device: where ATTNVIZ_DEVICE says unless given. dtype: float32 for bundled models and on a
-    CPU, else the checkpoint's own. Only safetensors (and GGUF) weights are opened, code that
-    comes with a model is never run, and nothing but a Hub id touches the network.
+    device: where ATTNVIZ_DEVICE says unless given. dtype: PyTorch's, or one of FORMATS by its
+    name; float32 for bundled models and on a CPU, else the checkpoint's own, unless given. Only
+    safetensors (and GGUF) weights are opened, code that comes with a model is never run, and
+    nothing but a Hub id touches the network.
 
     Raises ModelError, or TooLargeError before loading, with a sentence that says what to change.
     """
     report = progress or silent
+    if isinstance(dtype, str):
+        if dtype not in FORMATS:
+            raise ModelError(
+                f"The number format must be one of {', '.join(FORMATS)}, not {dtype!r}."
+            )
+        dtype = FORMATS[dtype]
     place = chosen_device(device)
     entry = catalog.find(name)
     if entry is not None:
@@ -54,18 +63,33 @@ def load_model(
             report=part(report, 0.8, 1.0),
         )
         return replace(loaded, notes=(entry.provenance, *loaded.notes))
+    found, title = _found(name, place, part(report, 0.0, 0.7))
+    inner = part(report, 0.7, 1.0)
+    if found.is_file():
+        return read_gguf(found, name=name, place=place, dtype=dtype, report=inner)
+    return read_folder(
+        inspect(found), name=name, title=title, place=place, dtype=dtype, report=inner
+    )
+
+
+def kind_ahead(name: str, progress: Progress | None = None) -> tuple[str, Kind]:
+    """(title, kind) of a model by its config, as load_model would give them; no weights are read.
+
+    Raises as load_model does, but for the memory that loading takes.
+    """
+    entry = catalog.find(name)
+    if entry is not None:
+        return entry.title, entry.kind
+    found, title = _found(name, chosen_device(None), progress or silent)
+    # A GGUF file holds a language model.
+    return title, "decoder" if found.is_file() else stated_kind(inspect(found), title)
+
+
+def _found(name: str, place: torch.device, report: Progress) -> tuple[Path, str]:
+    """(the folder or GGUF file of a model that is not bundled, its title), fetched if need be."""
     path = _path(name)
-    if name.lower().endswith(".gguf") and path.is_file():
-        return read_gguf(path, name=name, place=place, dtype=dtype, report=report)
-    if path.is_dir():
-        return read_folder(
-            inspect(path),
-            name=name,
-            title=path.resolve().name,
-            place=place,
-            dtype=dtype,
-            report=report,
-        )
+    if path.is_dir() or (name.lower().endswith(".gguf") and path.is_file()):
+        return path, path.resolve().name
     if path.exists():
         raise ModelError(
             f"{shortened(name)} is a file, not a model folder; give the folder that holds "
@@ -77,15 +101,7 @@ def load_model(
             f"({', '.join(e.name for e in catalog.bundled())}), a folder that exists, or a Hub id "
             "of the form organisation/model."
         )
-    folder = hub.download(name, place, part(report, 0.0, 0.7))
-    return read_folder(
-        inspect(folder),
-        name=name,
-        title=name,
-        place=place,
-        dtype=dtype,
-        report=part(report, 0.7, 1.0),
-    )
+    return hub.download(name, place, report), name
 
 
 def get_model(
@@ -95,20 +111,15 @@ def get_model(
     device: str | None = None,
     progress: Progress | None = None,
 ) -> LoadedModel:
-    """The shared model of that name and format, loaded at most once.
+    """The shared model of that name and format, loaded once, and anew once its files change.
 
-    ATTNVIZ_MAX_MODELS are kept. dtype: one of FORMATS by its name. Raises as load_model does, and
-    ModelError for another format.
+    ATTNVIZ_MAX_MODELS are kept. dtype: one of FORMATS by its name. Raises as load_model does.
     """
     report = progress or silent
     place = str(chosen_device(device))
-    if dtype is not None and dtype not in FORMATS:
-        raise ModelError(f"The number format must be one of {', '.join(FORMATS)}, not {dtype!r}.")
     return _STORE.get(
-        (name, place, dtype),
-        lambda: load_model(
-            name, device=place, dtype=None if dtype is None else FORMATS[dtype], progress=report
-        ),
+        (name, stamp_of(name), place, dtype),
+        lambda: load_model(name, device=place, dtype=dtype, progress=report),
         report,
     )
 

@@ -13,9 +13,10 @@ import torch
 from attnviz.device import dtype_for
 from attnviz.errors import AttnvizError, ModelError, TooLargeError
 from attnviz.models import memory
+from attnviz.models.catalog import Kind
 from attnviz.models.checkpoint import Checkpoint
 from attnviz.models.library import alone
-from attnviz.models.loaded import LoadedModel, from_transformers, is_decoder
+from attnviz.models.loaded import LoadedModel, from_transformers, is_decoder, kind_of
 from attnviz.models.pieces import special_ids
 from attnviz.models.progress import Progress
 from attnviz.models.quiet import quiet
@@ -96,6 +97,20 @@ def factory_of(config: Any) -> Any:
         return library.AutoModelForSeq2SeqLM
     decodes = is_decoder(config, architecture)
     return library.AutoModelForCausalLM if decodes else library.AutoModel
+
+
+def stated_kind(checkpoint: Checkpoint, title: str) -> Kind:
+    """What the model in an inspected folder does with its input; its weights are not read."""
+    with _in_words(title):
+        from transformers import AutoConfig
+        from transformers.models.auto.auto_factory import _get_model_class
+
+        config = AutoConfig.from_pretrained(checkpoint.folder, **LOCAL)
+        factory = factory_of(config)
+        many = getattr(factory, "_model_mapping", {})
+        # What an automatic class does not know, the load refuses in its own words.
+        known = type(config) in many
+        return kind_of(_get_model_class(config, many) if known else factory, config)
 
 
 def processor_of(folder: Path) -> Any:

@@ -39,6 +39,11 @@ class Shown:
         return self.base.signed
 
     @property
+    def stateless(self) -> bool:
+        """Whether these are effective maps of layers that keep no state."""
+        return getattr(self.base, "stateless", False)
+
+    @property
     def group(self) -> str:
         """Which stack of maps this is."""
         return getattr(self.base, "group", "self")

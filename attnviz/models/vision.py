@@ -14,6 +14,7 @@ from attnviz.models.loaded import LoadedModel
 from attnviz.models.prepared import Prepared
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))  # mean, standard deviation
+FEATURE = 8  # pixels along one of a MobileViT's first feature map that attends
 SPECIALS = {"cls_token": "[CLS]", "class_embedding": "[CLS]", "distillation_token": "[DIST]"}
 
 
@@ -88,7 +89,10 @@ def _seeing(config: Any) -> Any:
 
 
 def _patch(model: LoadedModel) -> int:
-    side = getattr(_seeing(model.config), "patch_size", None)
+    if hasattr(model.config, "output_stride"):
+        return FEATURE  # its patches are of feature maps
+    config = _seeing(model.config)  # patches may overlap: they stand a stride apart
+    side = getattr(config, "patch_stride", None) or getattr(config, "patch_size", None)
     side = side[0] if isinstance(side, (list, tuple)) and side else side
     return int(side) if isinstance(side, int) and side > 0 else 16
 

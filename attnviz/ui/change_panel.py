@@ -113,7 +113,7 @@ def code(job: SweepJob, swept: Sweep, suggested: str) -> None:
     st.code(
         "import attnviz as av\n"
         f"from attnviz.interventions import {', '.join([*names, 'intervene', 'sweep'])}\n\n"
-        f"model = av.load_model({job.model!r})\n"
+        f"model = {job.model.code}\n"
         f"text = {job.text!r}\n"
         f"print(sweep(model, text{more}{target}).table().head())\n"
         f"edits = [\n{listed}]\n"

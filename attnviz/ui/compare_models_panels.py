@@ -12,8 +12,8 @@ from attnviz.figures.figure import Figure, Selection
 from attnviz.figures.spreadsheet import csv_of
 from attnviz.jobs import CaptureJob
 from attnviz.map_jobs import CompareJob
-from attnviz.models import catalog
-from attnviz.ui import controls, selection, work
+from attnviz.models.choice import READERS
+from attnviz.ui import controls, model_control, selection, work
 
 if TYPE_CHECKING:
     from attnviz.comparing.changes import Changes
@@ -24,39 +24,21 @@ Heads = tuple[tuple[int, int], tuple[int, int]]
 
 KEY = "compare_models"
 NOT_RENORMALISED = "Nothing is renormalised: weight on tokens without a partner is not in B − A."
-OTHER, SAME = "other", "same"
 TEXTS = ("The keys to the cabinet are on the table.", "The key to the old cabinet is on the table.")
 
 
 def runs() -> tuple[CaptureJob, CaptureJob]:
     """Draw the controls of A and of B: a model and a text each."""
-    titles = {entry.name: entry.title for entry in catalog.bundled() if entry.kind != "vision"}
-    titles |= {OTHER: "Another model: Hub id or folder", SAME: "The same model"}
-    names = [name for name in titles if name != SAME]
     left, right = st.columns(2)
     with left:
-        model = _model("A", names, "a", titles)
+        model = model_control.chosen(READERS, side="A")
         text = controls.text("Text A", key="text_a", default=TEXTS[0], height=68)
     with right:
-        other = _model("B", [SAME, *names], "b", titles)
+        other = model_control.chosen(READERS, side="B", same=model)
         other_text = controls.text(
             "Text B", key="text_b", default=TEXTS[1], height=68, help="Left empty: the text of A."
         )
-    return CaptureJob(model, text), CaptureJob(
-        model if other == SAME else other, other_text if other_text.strip() else text
-    )
-
-
-def _model(word: str, names: list[str], key: str, titles: dict[str, str]) -> str:
-    name = controls.pick(f"Model {word}", names, key=f"model_{key}", show=titles.__getitem__)
-    if name != OTHER:
-        return name
-    return controls.line(
-        f"Hub id or local folder of {word}",
-        key=f"id_{key}",
-        placeholder="organisation/model, or a checkpoint's folder",
-        help="Weights as safetensors only; code that comes with a model is never run.",
-    ).strip()
+    return CaptureJob(model, text), CaptureJob(other, other_text if other_text.strip() else text)
 
 
 def compared(jobs: tuple[CaptureJob, CaptureJob]) -> tuple[Comparison, CompareJob]:

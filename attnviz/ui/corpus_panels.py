@@ -12,6 +12,7 @@ from attnviz.errors import AttnvizError
 from attnviz.figures import corpus as figures
 from attnviz.figures.spreadsheet import csv_of
 from attnviz.interventions.written import MOST, parse_heads
+from attnviz.models.choice import ModelChoice
 from attnviz.ui import controls, page, work
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def texts(typed: str) -> Lines:
     return lines_of(typed) if kept is None else kept[1]
 
 
-def removals(model: str, own: Lines) -> None:
+def removals(model: ModelChoice, own: Lines) -> None:
     """Remove chosen heads together, or every head in turn, on all texts."""
     heads = controls.line(
         "Heads to remove together, as layer.head",
@@ -101,7 +102,7 @@ def removals(model: str, own: Lines) -> None:
         page.error(problem)
         return
     page.caution("removed")
-    files(table, f"attnviz-removals-{model}")
+    files(table, f"attnviz-removals-{model.stem}")
 
 
 def files(table: pd.DataFrame, stem: str) -> None:
@@ -124,13 +125,13 @@ def files(table: pd.DataFrame, stem: str) -> None:
         )
 
 
-def code(model: str) -> None:
+def code(model: ModelChoice) -> None:
     """The same in a notebook."""
     st.code(
         "import attnviz as av\n"
         "from attnviz.corpus.measuring import metrics_over, removals_over\n"
         "from attnviz.corpus.texts import read_texts\n\n"
-        f"model = av.load_model({model!r})\n"
+        f"model = {model.code}\n"
         'texts = read_texts("texts.jsonl", open("texts.jsonl", "rb").read())\n'
         "table = metrics_over(model, texts)  # layer, head, metric, mean, sd, se, n\n"
         'print(table[table["metric"] == "induction"].nlargest(5, "mean"))\n'

@@ -13,22 +13,7 @@ from attnviz.figures.strips import strips_figure
 from attnviz.ui import controls, metric_panels, selection
 from attnviz.ui.own_picture import upload_control, uploaded_file
 
-FORMATS = {
-    "auto": "float32 on a CPU, else as stored",
-    "float32": "float32",
-    "bfloat16": "bfloat16",
-    "float16": "float16",
-}
 MOST_WRITTEN = 256
-DEVICES = {"auto": "the installation's own", "cpu": "CPU", "cuda": "CUDA GPU", "mps": "Apple GPU"}
-
-
-def placement() -> tuple[str, str]:
-    """(number format, device) of the model, as CaptureJob takes them."""
-    return (
-        controls.pick("Number format", list(FORMATS), key="dtype", show=FORMATS.__getitem__),
-        controls.pick("Device", list(DEVICES), key="device", show=DEVICES.__getitem__),
-    )
 
 
 def reading(opened: bool) -> dict[str, Any]:

@@ -79,14 +79,14 @@ def attribution(job: SweepJob) -> None:
     st.dataframe(found.table(), hide_index=True, height=320)
 
 
-def numbers(swept: Sweep) -> None:
+def numbers(job: SweepJob, swept: Sweep) -> None:
     """Every head's numbers, in sight and as a file."""
     table = swept.table()
     st.dataframe(table, hide_index=True)
     st.download_button(
         "All removals (CSV)",
         table.to_csv(index=False),
-        f"attnviz-sweep-{swept.model_name}.csv",
+        f"attnviz-sweep-{job.model.stem}.csv",
         "text/csv",
         on_click="ignore",
     )

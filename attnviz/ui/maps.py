@@ -77,13 +77,14 @@ def source_of(
     """Answers from the job's capture, run again if it has been dropped meanwhile.
 
     The job and not the capture is kept by the page's fragment: a capture of a long text holds
-    most of a gibibyte, and the board decides how many of them stay. regroup: how its maps are
-    read, where not by tokens.
+    most of a gibibyte, and the board decides how many of them stay. signed: its effective maps.
+    regroup: how its maps are read, where not by tokens.
     """
 
     def answer(request: Request) -> Part:
         capture = work.result_of(job)
-        maps = capture.effective if signed else capture.of(group)
+        maps = capture.of(group)
+        maps = maps.effective if signed and not maps.signed else maps
         return figures.part(maps if regroup is None else regroup(maps), request)
 
     return answer

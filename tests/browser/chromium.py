@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Playwright, sync_playwright
+
+PATIENCE = 90
+"""Seconds for which a test waits for what has to come. Only a failure takes as long."""
 
 _NAMES = (
     "chromium-headless-shell",  # without a desktop browser's own panels, a quarter quicker
@@ -26,17 +31,61 @@ _FLAGS = (
     # No name resolves but the server's own address: nothing can leave this machine.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
-_IDLE = """() => {
+# What Streamlit says of itself comes late on a busy machine: it still says notRunning while a
+# click is on its way to the server. So its messages are followed: a run that was asked for (field
+# 11 of BackMsg) and has not begun (4 of ForwardMsg), or has begun and not ended (6).
+WATCH = """(() => {
+  const runs = { wanted: false, on: false };
+  const heard = new WeakSet();
+  const { send } = WebSocket.prototype;
+  const listen = ({ data }) => {
+    if (!(data instanceof ArrayBuffer)) return;
+    const bytes = new Uint8Array(data);
+    let at = 0;
+    while (bytes[at] === 0x0a || bytes[at] === 0x12) { // the hash and the metadata
+      let [size, shift] = [0, 0];
+      do {
+        at += 1;
+        size |= (bytes[at] & 127) << shift;
+        shift += 7;
+      } while (bytes[at] > 127);
+      at += 1 + size;
+    }
+    if (bytes[at] >> 3 === 4) Object.assign(runs, { wanted: false, on: true });
+    if (bytes[at] >> 3 === 6) runs.on = false;
+  };
+  WebSocket.prototype.send = function (data) {
+    if (!heard.has(this)) this.addEventListener('message', listen);
+    heard.add(this);
+    if (data[0] >> 3 === 11) runs.wanted = true;
+    return send.call(this, data);
+  };
+  window.__runs = runs;
+})()"""
+# No frame is due to an explorer or to one of its panels, and no module of a view is on its way.
+DUE = """({ frame, views, scenes }) => frame !== 0
+  || [...views.values()].some((view) => view.frame !== 0)
+  || [...scenes.lazy.views.values()].includes(null)
+  || scenes.tabling.view === 'coming'
+  || (scenes.wanted() === 'compare' && !scenes.compared)"""
+_IDLE = f"""() => {{
   const app = document.querySelector('[data-testid="stApp"]');
-  // A component of ours is empty until its modules have arrived.
-  const empty = (host) => host.checkVisibility() && host.offsetHeight < 20;
+  const busy = (host) => {{
+    if (!host.checkVisibility()) return false;
+    if (host.offsetHeight < 20) return true; // a component of ours, whose modules are on their way
+    const explorer = host.shadowRoot?.querySelector('.explorer')?.__explorer;
+    // What was chosen is told to the server after a moment's rest, and what it was asked comes.
+    return Boolean(explorer)
+      && (explorer.telling.timer !== 0 || explorer.depot.wire?.asked || ({DUE})(explorer));
+  }};
   return Boolean(app)
+    && !window.__runs?.wanted && !window.__runs?.on
     && app.dataset.testConnectionState === 'CONNECTED'
     && app.dataset.testScriptState === 'notRunning'
     && Boolean(app.querySelector('[data-testid="stMain"] [data-testid="stElementContainer"]'))
     && !app.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"]')
-    && ![...app.querySelectorAll('[data-testid^="stBidiComponent"]')].some(empty);
-}"""
+    && ![...app.querySelectorAll('[data-testid^="stBidiComponent"]')].some(busy);
+}}"""
 
 
 def _is_snap(path: str) -> bool:
@@ -67,7 +116,21 @@ def launch(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=executable(playwright), args=list(_FLAGS))
 
 
-def wait_idle(page: Page, timeout: float = 60, settled: float = 0.2) -> None:
+def until(page: Page, read: Callable[[], Any], expected: Any) -> None:
+    """Wait until read() gives what is expected, or fail with what it gave last."""
+    end = time.monotonic() + PATIENCE
+    while (last := read()) != expected and time.monotonic() < end:
+        page.wait_for_timeout(20)
+    assert last == expected, f"{last!r} is not {expected!r}"
+
+
+def choose_row(table: Locator, row: int) -> None:
+    """Press the box of a row, counted from 1, of one of Streamlit's tables."""
+    table.locator("[role=row]").nth(row).wait_for(state="attached")  # it has been drawn
+    table.click(position={"x": 15, "y": (row + 0.5) * 35})  # rows are 35 pixels high
+
+
+def wait_idle(page: Page, timeout: float = PATIENCE, settled: float = 0.2) -> None:
     """Wait until Streamlit is connected, has drawn all it has and ran nothing for `settled` s."""
     end = time.monotonic() + timeout
     since: float | None = None

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.browser.chromium import launch, wait_idle
+from tests.browser.chromium import PATIENCE, launch, wait_idle
+from tests.browser.explorer_page import Explorer
 from tests.browser.server import ROOT, Server
 from tests.browser.tab import Tab
 
 FAILURES = ROOT / "screenshots" / "failures"
+expect.set_options(timeout=PATIENCE * 1000)
 LARGEST_MESSAGE = 4 * 2**20
 """Bytes that a page may send at once: a sixteenth of what the server is set to let through."""
 
@@ -41,6 +43,13 @@ def server() -> Iterator[Server]:
 def server_url(server: Server) -> str:
     """Address of the session's server, without a slash at its end."""
     return server.url
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    """Of a server of explorer_app.py, for the tests that look at one figure alone."""
+    with Server(script="tests/browser/explorer_app.py") as running:
+        yield running.url
 
 
 @pytest.fixture(scope="session")
@@ -135,7 +144,7 @@ def visit(page: Page, server_url: str, messages: list[int]) -> Iterator[Callable
     Fails the test, at its end, on a message that is too large.
     """
 
-    def open_path(path: str = "/", timeout: float = 60, base: str = server_url) -> Page:
+    def open_path(path: str = "/", timeout: float = PATIENCE, base: str = server_url) -> Page:
         page.goto(base + path)
         wait_idle(page, timeout)
         raised = page.get_by_test_id("stException").all_inner_texts()
@@ -144,3 +153,17 @@ def visit(page: Page, server_url: str, messages: list[int]) -> Iterator[Callable
 
     yield open_path
     assert max(messages, default=0) <= LARGEST_MESSAGE, f"a message of {max(messages):,} bytes"
+
+
+@pytest.fixture
+def opened(page: Page, address: str) -> Callable[[str], Explorer]:
+    """opened("head") shows that case of explorer_app.py."""
+
+    def open_case(case: str) -> Explorer:
+        page.goto(f"{address}/?case={case}")
+        page.locator(".explorer[data-generation]").wait_for()
+        wait_idle(page)
+        page.evaluate("() => document.fonts.ready")
+        return Explorer(page)
+
+    return open_case

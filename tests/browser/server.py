@@ -74,7 +74,7 @@ class Server:
         self._log.close()
         self._attempts.unlink()
 
-    def _wait_until_healthy(self, seconds: float = 30) -> None:
+    def _wait_until_healthy(self, seconds: float = 90) -> None:
         end = time.monotonic() + seconds
         while time.monotonic() < end and self.process.poll() is None:
             try:

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Browser, Page
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from tests.browser.chromium import PATIENCE, WATCH
 
 SIZE = {"width": 1440, "height": 900}
 ANYTHING = "cache_storage,cookies,indexeddb,local_storage,service_workers"
+
+
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    """One that is as patient, and followed as closely, as that of the tests' own tab."""
+    context = browser.new_context(**{"viewport": SIZE, **options})
+    context.set_default_timeout(PATIENCE * 1000)
+    context.add_init_script(WATCH)
+    return context
 
 
 class Tab:
@@ -17,7 +29,7 @@ class Tab:
 
     def open(self) -> Page:
         if self._page is None or self._page.is_closed():
-            self._page = self._browser.new_context(viewport=SIZE).new_page()
+            self._page = new_context(self._browser).new_page()
         return self._page
 
     def empty(self, origin: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from attnviz.ui.pages import PAGES
 from tests.browser.chromium import wait_idle
@@ -85,8 +85,14 @@ def source() -> str:
     return package.read_text(encoding="utf-8")
 
 
+# A contrast is measured when nothing fades any more.
+STILL = """() => document.getAnimations().every((one) =>
+  one.playState !== 'running' || one.effect.getComputedTiming().endTime === Infinity)"""
+
+
 def faults(page: Page) -> list[dict[str, Any]]:
     """What axe-core finds on the page as it is now, and holds for serious or critical."""
+    page.wait_for_function(STILL)
     page.evaluate(source())
     return [one for one in page.evaluate(RUN) if one["impact"] in ("serious", "critical")]
 
@@ -124,10 +130,13 @@ def test_open_menus_shut_nobody_out(visit: Callable[..., Page]) -> None:
     page = visit("/")
     for menu in (".more", ".panel .menu"):
         page.locator(f"{menu} summary").first.click()
+        page.locator(f"{menu}[open]").wait_for()
         assert faults(page) == [], menu
         page.keyboard.press("Escape")
+        expect(page.locator(f"{menu}[open]")).to_have_count(0)
     page = visit("/masks")
     page.get_by_text("Text and sizes").click()
+    page.get_by_test_id("stPopoverBody").wait_for()
     wait_idle(page)
     assert faults(page) == []
 

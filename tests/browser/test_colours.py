@@ -11,9 +11,7 @@ from playwright.sync_api import Page
 
 from attnviz.figures import palette
 from tests.browser import explorer_app
-from tests.browser.test_explorer import Explorer, significant
-from tests.browser.test_explorer import address as address  # fixtures
-from tests.browser.test_explorer import opened as opened
+from tests.browser.explorer_page import Explorer, significant
 
 pytestmark = pytest.mark.browser
 

@@ -13,8 +13,8 @@ from playwright.sync_api import Page, expect
 import attnviz as av
 from attnviz.comparing import compare
 from attnviz.models import LoadedModel
-from tests.browser.chromium import wait_idle
-from tests.browser.test_explorer import Explorer
+from tests.browser.chromium import choose_row, wait_idle
+from tests.browser.explorer_page import Explorer
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
@@ -34,10 +34,11 @@ def test_two_texts_then_two_models_side_by_side(
 
     # All three stand side by side, and a cell found in one is marked in all.
     maps = page.locator("[data-panel]")
-    tops = [box["y"] for box in (one.bounding_box() for one in maps.all()) if box]
-    assert len(tops) == 3
+    expect(maps).to_have_count(3)
+    tops = maps.evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().top)")
     assert max(tops) - min(tops) < 2
     maps.last.scroll_into_view_if_needed()
+    wait_idle(page)
     row, col = 9, 2
     told = explorer.hover("difference", row, col)
     value = found.difference(head)[row, col]
@@ -49,14 +50,9 @@ def test_two_texts_then_two_models_side_by_side(
 
     # Another head, chosen by its row in the table.
     second = found.changes().table.iloc[1]
-    table = page.get_by_test_id("stDataFrame").first
-    table.scroll_into_view_if_needed()
-    page.wait_for_timeout(300)
-    box = table.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + 15, box["y"] + 2.5 * 35)  # rows are 35 pixels high
+    choose_row(page.get_by_test_id("stDataFrame").first, 2)
     title = f"B: layer {second['layer']:.0f}, head {second['head']:.0f}"
-    expect(page.get_by_text(title, exact=True)).to_be_attached(timeout=20_000)
+    expect(page.get_by_text(title, exact=True)).to_be_attached()
     wait_idle(page)
 
     # And one chosen in the grid.
@@ -65,7 +61,7 @@ def test_two_texts_then_two_models_side_by_side(
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    expect(page.get_by_text(re.compile(r"^B: layer \d, head 1$"))).to_be_visible(timeout=20_000)
+    expect(page.get_by_text(re.compile(r"^B: layer \d, head 1$"))).to_be_visible()
     wait_idle(page)
     query = parse_qs(urlsplit(page.url).query)
     head = (int(query["layer"][0]), int(query["head"][0]))
@@ -77,15 +73,13 @@ def test_two_texts_then_two_models_side_by_side(
 
     # A model of another shape: no ranking, a head chosen in each.
     page.get_by_role("heading", level=1).scroll_into_view_if_needed()
-    page.wait_for_timeout(300)  # a list that opens while the page scrolls closes again
+    explorer.settled()  # a list that opens while the page scrolls closes again
     page.get_by_role("combobox", name=re.compile("Model B")).click()
     page.get_by_role("option", name=re.compile("SmolLM2")).click()
-    expect(page.get_by_text(re.compile("A has 2 layers of 4 heads, B has 30"))).to_be_visible(
-        timeout=60_000
-    )
+    expect(page.get_by_text(re.compile("A has 2 layers of 4 heads, B has 30"))).to_be_visible()
     page.get_by_role("combobox", name=re.compile("Head of B")).click()
     page.get_by_role("option", name="0.3", exact=True).click()
-    expect(page.get_by_text("B: layer 0, head 3")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("B: layer 0, head 3")).to_be_visible()
     wait_idle(page)
     other = compare(av.capture(model, A), av.capture(smollm2, B))
     drawn = explorer.ask("Array.from(explorer.figure.panels[1].values, (v) => isNaN(v) ? null : v)")

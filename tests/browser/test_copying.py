@@ -8,8 +8,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.chromium import wait_idle
-from tests.browser.test_explorer import FIND
+from tests.browser.chromium import until, wait_idle
+from tests.browser.explorer_page import FIND, Explorer
+from tests.browser.tab import new_context
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
@@ -21,9 +22,8 @@ PIXELS = f"""() => [...({FIND})().querySelectorAll('canvas')].map((canvas) =>
 def picture(page: Page) -> list[tuple[str, str]]:
     """Each canvas by name and size, and a digest of its pixels."""
     page.evaluate("() => document.fonts.ready")
-    page.wait_for_timeout(800)
     page.mouse.move(2, 2)
-    page.wait_for_timeout(200)
+    Explorer(page).settled()
     return [
         (name, hashlib.sha256(pixels.encode()).hexdigest()[:8])
         for name, pixels in page.evaluate(PIXELS)
@@ -68,16 +68,13 @@ def test_a_copied_link_is_the_same_picture(
     link = copied(page)
     assert ("zoom=2.3_" in link) == zooms
     wait_idle(page)
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context = new_context(browser)
     try:
         other = context.new_page()
         other.goto(link)
-        wait_idle(other, 60)
-        for _ in range(20):  # what is zoomed into is asked for, and comes when it is there
-            if picture(other) == picture(page):
-                break
-            other.wait_for_timeout(500)
-        assert picture(other) == picture(page)
+        wait_idle(other)
+        # What is zoomed into is asked for, and comes when it is there.
+        until(other, lambda: picture(other), picture(page))
         assert "row=3" in link
     finally:
         context.close()

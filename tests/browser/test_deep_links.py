@@ -6,9 +6,10 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from attnviz.ui.pages import PAGES
+from tests.browser.chromium import until
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
@@ -16,12 +17,12 @@ pytestmark = pytest.mark.browser
 TITLES = [entry.title for entry in PAGES]
 
 
+SELECTED = '[data-testid="stSidebarNavLink"][aria-current="page"]'
+
+
 def navigation(page: Page) -> list[str]:
-    return page.get_by_test_id("stSidebarNavLink").all_inner_texts()
-
-
-def selected(page: Page) -> str:
-    return page.locator('[data-testid="stSidebarNavLink"][aria-current="page"]').inner_text()
+    links = page.get_by_test_id("stSidebarNavLink").all_inner_texts()
+    return [text.strip().splitlines()[-1] for text in links]
 
 
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.word)
@@ -29,18 +30,17 @@ def test_a_cold_deep_link_runs_through_the_shell(entry, page: Page) -> None:
     with Server() as fresh:
         page.goto(f"{fresh.url}/{entry.word}")
         page.locator("h1").wait_for()  # the title comes before anything heavy
-        page.get_by_test_id("stSidebarNavLink").nth(len(PAGES) - 1).wait_for()
-        assert page.title() == f"{entry.title} · attnviz"  # set by the shell alone
-        assert [text.strip().splitlines()[-1] for text in navigation(page)] == TITLES
-        assert entry.title in selected(page)
+        expect(page).to_have_title(f"{entry.title} · attnviz")  # set by the shell alone
+        until(page, lambda: navigation(page), TITLES)
+        expect(page.locator(SELECTED)).to_contain_text(entry.title)
         assert urlsplit(page.url).path in (f"/{entry.word}", "/" if entry.word == "home" else "")
-        assert page.locator("h1").count() == 1
+        expect(page.locator("h1")).to_have_count(1)
 
 
 def test_an_unknown_address_shows_home_with_a_notice(visit: Callable[..., Page]) -> None:
     with Server() as fresh:
         page = visit("/no_such_page", base=fresh.url)
-        assert page.title() == "Home · attnviz"
-        assert "does not seem to exist" in page.get_by_role("dialog").inner_text()
+        expect(page).to_have_title("Home · attnviz")
+        expect(page.get_by_role("dialog")).to_contain_text("does not seem to exist")
         page.keyboard.press("Escape")
-        assert [text.strip().splitlines()[-1] for text in navigation(page)] == TITLES
+        until(page, lambda: navigation(page), TITLES)

@@ -6,29 +6,19 @@ import csv
 import io
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import explorer_app
-from tests.browser.test_explorer import Explorer, significant
-from tests.browser.test_explorer import address as address  # fixtures
-from tests.browser.test_explorer import opened as opened
+from tests.browser.explorer_page import Explorer, saved, significant
 from tests.browser.test_views import shown, weights
 from tests.models.made_up import made_up
 
 pytestmark = pytest.mark.browser
 
 Open = Callable[[str], Explorer]
-
-
-def saved(menu: Locator, kind: str) -> tuple[str, bytes]:
-    menu.locator("summary").click()
-    with menu.page.expect_download() as download:
-        menu.locator(f"[data-export='{kind}']").click()
-    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
 def drawn(menu: Locator) -> str:
@@ -82,6 +72,7 @@ def test_what_is_in_sight_apart_from_the_whole(opened: Open, page: Page) -> None
     one = explorer_app.model().panels[0]
     menu = page.locator("[data-panel='head'] .menu")
     menu.locator("summary").click()
+    expect(menu.locator("[data-export='csv']")).to_be_visible()
     assert menu.locator("[data-export='csv-sight']").count() == 0, "all of it is in sight"
     menu.locator("summary").click()
     explorer.ask("explorer.views.get('head').viewport.zoom(4, 20, 10)")

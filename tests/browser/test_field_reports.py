@@ -8,8 +8,9 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.chromium import until
 from tests.browser.conftest import LARGEST_MESSAGE
-from tests.browser.test_explorer import Explorer
+from tests.browser.explorer_page import Explorer
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
@@ -47,7 +48,7 @@ def test_numbers_and_special_tokens_are_names_in_a_chart_and_its_tooltip(visit: 
     assert labels == ["2", "0", "2", "4", "·", "7", "<|im_start|>", "1", "0", "0", "·", "3"]
     names = [f"{position} {label}" for position, label in enumerate(labels)]
     chart = page.locator("svg.marks")
-    assert chart.locator("text").all_text_contents()[: len(names)] == names
+    until(page, lambda: chart.locator("text").all_text_contents()[: len(names)], names)
     chart.locator(".mark-rect path").nth(6).hover()
     told = page.locator("#vg-tooltip-element")
     told.get_by_text("6 <|im_start|>").wait_for()

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser import explorer_app
-from tests.browser.test_explorer import Explorer
-from tests.browser.test_explorer import address as address  # fixtures
-from tests.browser.test_explorer import opened as opened
+from tests.browser.chromium import until
+from tests.browser.explorer_page import Explorer
 
 pytestmark = pytest.mark.browser
 
@@ -55,17 +54,15 @@ def test_in_the_matrix_and_its_readout(hostile: Explorer, page: Page) -> None:
     _, y = hostile.cell("weights", 4, 0)
     left = hostile.ask("explorer.views.get('weights').base.getBoundingClientRect().left")
     page.mouse.move(left + 20, y)
-    assert hostile.readout("weights") == f"query 4 {'x' * 200}"
-    assert hostile.ask("explorer.views.get('weights').active.cell.textContent") == (
-        f"query 4 {'x' * 200}"
-    )
+    said = f"query 4 {'x' * 200}"
+    until(page, lambda: hostile.readout("weights"), said)
+    assert hostile.ask("explorer.views.get('weights').active.cell.textContent") == said
     tokens = hostile.ask(
         "[...explorer.root.querySelectorAll('.readout .token')].map(e => e.tagName)"
     )
     assert set(tokens) == {"BDI"}  # a right-to-left token leaves its neighbours where they are
-    box = hostile.ask("explorer.grid.cellBox(0, 1)")
-    page.mouse.move(box["x"] + 5, box["y"] + 5)
-    assert page.locator(".grid-view .readout").inner_text() == "Head 1"
+    page.mouse.move(*hostile.small_map(0, 1))
+    expect(page.locator(".grid-view .readout")).to_have_text("Head 1")
 
 
 @pytest.mark.parametrize("lay", ["columns", "rows"])
@@ -78,7 +75,7 @@ def test_in_lines(hostile: Explorer, page: Page, lay: str) -> None:
     assert page.locator(".side .position").all_inner_texts() == [*map(str, range(12))] * 2
     page.locator(".side.row [role=option]").nth(6).click()
     page.locator(".side.col [role=option]").nth(5).hover()
-    assert "·the 6 → ·the 5: weight" in page.locator(".lines .readout").inner_text()
+    expect(page.locator(".lines .readout")).to_contain_text("·the 6 → ·the 5: weight")
 
 
 def test_in_the_text(hostile: Explorer, page: Page) -> None:
@@ -87,12 +84,12 @@ def test_in_the_text(hostile: Explorer, page: Page) -> None:
     words = page.locator(".running [role=option]").all_inner_texts()
     assert words == [word.removeprefix("·") if len(word) > 1 else word for word in WRITTEN]
     page.locator(".running [role=option]").nth(0).hover()
-    assert WRITTEN[0] in page.locator(".text .subtitle").inner_text()
+    expect(page.locator(".text .subtitle")).to_contain_text(WRITTEN[0])
 
 
 def test_in_the_row_and_in_the_comparison(hostile: Explorer, page: Page) -> None:
     hostile.press("Row")
-    page.mouse.click(*hostile.cell("weights", 11, 0))
+    hostile.click("weights", 11, 0)
     page.locator(".ranked .bar").first.wait_for()
     hostile.settled()
     assert sorted(page.locator(".ranked .bar .token").all_inner_texts()) == sorted(WRITTEN)
@@ -107,7 +104,10 @@ def test_in_the_table_and_aloud(hostile: Explorer, page: Page) -> None:
     page.locator("table").wait_for()
     for scope in ("row", "col"):
         assert page.locator(f"th[scope={scope}] bdi").all_inner_texts() == WRITTEN
-    page.mouse.click(*hostile.cell("weights", 8, 0))
-    page.wait_for_timeout(500)
-    aloud = hostile.ask("explorer.voice.root.textContent")
-    assert aloud.startswith(f"Kept: {WRITTEN[8]} 8 → {WRITTEN[0]} 0: weight")
+    hostile.click("weights", 8, 0)
+    aloud = f"Kept: {WRITTEN[8]} 8 → {WRITTEN[0]} 0: weight"
+    until(
+        page,
+        lambda: hostile.ask("explorer.voice.root.textContent")[: len(aloud)],
+        aloud,
+    )

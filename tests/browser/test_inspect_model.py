@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from attnviz.models import LoadedModel, capture
-from tests.browser.chromium import wait_idle
-from tests.browser.test_explorer import Explorer
+from tests.browser.chromium import until, wait_idle
+from tests.browser.explorer_page import Explorer
+from tests.browser.tab import new_context
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
@@ -24,12 +25,11 @@ def _type(page: Page, text: str) -> None:
     area = page.get_by_label("Text", exact=True)
     area.fill(text)
     area.press("Control+Enter")
-    page.wait_for_timeout(300)
-    page.get_by_role("main").get_by_role("button", name="Stop").wait_for(
-        state="detached", timeout=120_000
-    )
-    wait_idle(page, 120)
-    page.locator(MAPS).wait_for(timeout=30_000)
+    wait_idle(page)
+    stop = page.get_by_role("main").get_by_role("button", name="Stop")
+    expect(stop).to_have_count(0, timeout=180_000)
+    wait_idle(page)
+    page.locator(MAPS).wait_for()
 
 
 def _labels(explorer: Explorer) -> list[str]:
@@ -40,8 +40,8 @@ def test_a_typed_sentence_shows_the_models_own_weights(visit: Visit, smollm2: Lo
     page = visit("/inspect_model?layer=7&head=2", timeout=120)
     _type(page, "the cat the dog the cat")
     explorer = Explorer(page)
-    labels = _labels(explorer)
-    assert [label.lstrip("·") for label in labels] == ["the", "cat", "the", "dog", "the", "cat"]
+    labels = ["the", "cat", "the", "dog", "the", "cat"]
+    until(page, lambda: [label.lstrip("·") for label in _labels(explorer)], labels)
     expected = capture(smollm2, "the cat the dog the cat").weights(7, 2)
     drawn = explorer.ask("Array.from(explorer.figure.panels[0].values)")
     np.testing.assert_allclose(np.reshape(drawn, expected.shape), expected, atol=1e-6)
@@ -57,9 +57,9 @@ def test_typed_markup_is_shown_and_makes_no_element(visit: Visit) -> None:
     assert (
         page.evaluate(f"{inside}.flatMap(r => [...r.querySelectorAll(s)]).length", "#planted") == 0
     )
-    assert page.get_by_label("Text", exact=True).input_value() == text
-    joined = "".join(_labels(Explorer(page))).replace("·", " ")
-    assert joined == text
+    expect(page.get_by_label("Text", exact=True)).to_have_value(text)
+    explorer = Explorer(page)
+    until(page, lambda: "".join(_labels(explorer)).replace("·", " "), text)
     assert page.locator(".katex").count() == 0
 
 
@@ -69,18 +69,16 @@ def test_a_link_shows_the_same_head_in_a_fresh_browser(
     page = visit("/inspect_model?text=The+cat+sat+down.&layer=11&head=3", timeout=120)
     page.locator(MAPS).wait_for()
     first = Explorer(page)
-    x, y = first.cell("weights", 2, 1)
-    page.mouse.click(x, y)
-    page.wait_for_url("**row=2**", timeout=10_000)
+    first.click("weights", 2, 1)
+    page.wait_for_url("**row=2**")
     assert "layer=11" in page.url
     assert "head=3" in page.url
 
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context = new_context(browser)
     other = context.new_page()
     other.goto(page.url)
-    other.locator(MAPS).wait_for(timeout=60_000)
     second = Explorer(other)
-    assert second.ask("explorer.selection") == first.ask("explorer.selection")
+    second.until("explorer.selection", first.ask("explorer.selection"))
     assert second.ask("explorer.selection.row") == 2
     context.close()
 
@@ -98,8 +96,7 @@ def test_512_tokens_are_on_screen_in_one_and_a_half_seconds_with_few_labels(visi
     start = time.perf_counter()
     area.press("Control+Enter")
     explorer = Explorer(page)
-    while len(_labels(explorer)) != n_tokens:
-        page.wait_for_timeout(20)
+    explorer.until("explorer.figure.panels[0].rows.labels.length", n_tokens)
     explorer.settled()
     seconds = time.perf_counter() - start
     print(f"512 tokens on screen {seconds:.2f} s after the capture")
@@ -114,10 +111,11 @@ def test_a_run_can_be_stopped_and_asked_for_again(visit: Visit) -> None:
     area = page.get_by_label("Text", exact=True)
     area.fill("many words " * 900)
     area.press("Control+Enter")
-    page.get_by_role("main").get_by_role("button", name="Stop").click(timeout=20_000)
-    page.get_by_text("Stopped before it was done.").wait_for(timeout=20_000)
-    assert area.input_value() == "many words " * 900
+    page.get_by_role("main").get_by_role("button", name="Stop").click()
+    page.get_by_text("Stopped before it was done.").wait_for()
+    expect(area).to_have_value("many words " * 900)
+    wait_idle(page)
     area.fill("Short.")
     area.press("Control+Enter")
-    page.locator(MAPS).wait_for(timeout=60_000)
-    assert len(_labels(Explorer(page))) == 2
+    page.locator(MAPS).wait_for()
+    Explorer(page).until("explorer.figure.panels[0].rows.labels.length", 2)

@@ -14,7 +14,7 @@ from attnviz.interventions import value_weighted
 from attnviz.metrics.layout import head_distances
 from attnviz.models import LoadedModel, capture
 from tests.browser.chromium import wait_idle
-from tests.browser.test_explorer import Explorer
+from tests.browser.explorer_page import Explorer
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 

@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.test_explorer import FIND, Explorer
-from tests.browser.test_explorer import address as address  # fixtures
-from tests.browser.test_explorer import opened as opened
+from tests.browser.explorer_page import FIND, Explorer
 
 pytestmark = pytest.mark.browser
 

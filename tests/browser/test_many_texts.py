@@ -16,7 +16,7 @@ from attnviz.corpus.measuring import metrics_over
 from attnviz.figures import corpus as figures
 from attnviz.models import LoadedModel
 from tests.browser.chromium import wait_idle
-from tests.browser.test_explorer import Explorer
+from tests.browser.explorer_page import Explorer
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 

@@ -1,4 +1,4 @@
-"""Models of one's own in a browser: a folder loaded, linear layers shown, bad folders refused."""
+"""Models of one's own in a browser: loaded, shown, heads knocked out, bad folders refused."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlsplit
 
 import numpy as np
 import pytest
 import torch
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 import attnviz as av
+from attnviz.corpus.measuring import metrics_over
+from attnviz.figures import corpus as figures
 from attnviz.models import load_model
+from attnviz.models.catalog import ASSETS
 from tests.browser.chromium import wait_idle
+from tests.browser.explorer_page import Explorer
 from tests.browser.server import Server
-from tests.browser.test_explorer import Explorer
 from tests.models.mixers.families import FAMILIES
+from tests.models.shrink import shrink
+from tests.models.test_choice import HEAD, LAYER, knocked_out_by_hand
 from tests.models.tiny import TEXT, build
 
 pytestmark = pytest.mark.browser
@@ -32,11 +37,13 @@ MAPS = ".explorer[data-generation]"
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folders inside the one that visitors may load from: a hybrid model, and bad ones."""
+    """Folders inside the one that visitors may load from: three models, and bad ones."""
     base = tmp_path_factory.mktemp("models")
-    hybrid = build(FAMILIES["qwen3_next"]())
-    hybrid.model.save_pretrained(base / "hybrid")
-    hybrid.tokenizer.save_pretrained(base / "hybrid")
+    made = {"hybrid": build(FAMILIES["qwen3_next"]()), "falcon": build(shrink("falcon"))}
+    for name, model in made.items():
+        model.model.save_pretrained(base / name)
+        model.tokenizer.save_pretrained(base / name)
+    shutil.copytree(ASSETS / "shapes-detr", base / "seeing")
     for name in ("pickled", "remote", "truncated", "huge"):
         shutil.copytree(base / "hybrid", base / name)
     (base / "pickled" / "model.safetensors").unlink()
@@ -62,8 +69,8 @@ def served(models: Path) -> Iterator[Server]:
         yield running
 
 
-def address(folder: Path, more: str = "") -> str:
-    return f"/inspect_model?model=other&id={quote(str(folder))}&text={quote(TEXT)}{more}"
+def address(folder: Path, page: str = "inspect_model", text: str = "text") -> str:
+    return f"/{page}?model=other&id={quote(str(folder))}&{text}={quote(TEXT)}"
 
 
 def test_a_folder_is_loaded_and_its_linear_layers_are_signed_maps(
@@ -126,3 +133,42 @@ def test_bad_folders_and_an_unreachable_hub_are_a_sentence_each_and_the_server_g
     line.press("Enter")
     page.locator(MAPS).wait_for(timeout=60_000)
     assert len(Explorer(page).ask("explorer.figure.panels[0].rows.labels")) == 13
+
+
+def test_heads_of_a_folder_are_knocked_out_and_measured_over_texts(
+    visit: Visit, served: Server, models: Path
+) -> None:
+    """Falcon computes its attention in code of its own; the numbers are those of a hook."""
+    page = visit(address(models / "falcon", "interventions"), timeout=120, base=served.url)
+    main = page.get_by_role("main")
+    heads = main.get_by_role("textbox", name="Heads to remove, as layer.head")
+    heads.fill(f"{LAYER}.{HEAD}")
+    heads.press("Enter")
+    main.get_by_text(f"1. layer {LAYER}, head {HEAD} removed").wait_for(timeout=60_000)
+    falcon = build(shrink("falcon"))
+    ids = torch.tensor(falcon.tokenizer(TEXT)["input_ids"])
+    with torch.no_grad():
+        plain = falcon.model(ids[None], use_cache=False).logits[0]
+    before, after = (
+        float(torch.nn.functional.cross_entropy(rows[:-1], ids[1:]))
+        for rows in (plain, knocked_out_by_hand(falcon))
+    )
+    assert abs(after - before) > 0.005
+    words = f"{before:.3f} nats a token as it is, {after:.3f} changed"
+    expect(main.get_by_text(words)).to_be_visible(timeout=20_000)
+    hidden = main.get_by_role("textbox", name="Tokens hidden from all others")
+    hidden.fill("3")
+    hidden.press("Enter")
+    main.get_by_text("single pairs cannot be hidden; remove heads instead").wait_for()
+    assert parse_qs(urlsplit(page.url).query)["id"] == [str(models / "falcon")]
+
+    line = main.get_by_role("textbox", name="Hub id or local folder")
+    for name, said in (("seeing", "reads no text here"), ("pickled", "which can run code")):
+        line.fill(str(models / name))
+        line.press("Enter")
+        main.get_by_text(said).wait_for(timeout=60_000)
+        assert page.get_by_test_id("stException").count() == 0
+
+    visit(address(models / "hybrid", "many_texts", "texts"), timeout=60, base=served.url)
+    table = metrics_over(load_model(str(models / "hybrid"), device="cpu"), [TEXT])
+    expect(main.get_by_text(figures.sentence(table, "induction", 1))).to_be_visible(timeout=60_000)

@@ -10,9 +10,7 @@ from playwright.sync_api import Page
 
 from tests.browser import explorer_app
 from tests.browser.chromium import wait_idle
-from tests.browser.test_explorer import Explorer
-from tests.browser.test_explorer import address as address  # fixtures
-from tests.browser.test_explorer import opened as opened
+from tests.browser.explorer_page import Explorer
 
 pytestmark = pytest.mark.browser
 

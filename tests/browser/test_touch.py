@@ -9,8 +9,7 @@ import pytest
 from playwright.sync_api import Browser, CDPSession, Page
 
 from tests.browser.chromium import wait_idle
-from tests.browser.test_explorer import Explorer
-from tests.browser.test_explorer import address as address  # fixture
+from tests.browser.explorer_page import Explorer
 
 pytestmark = pytest.mark.browser
 

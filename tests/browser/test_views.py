@@ -12,9 +12,7 @@ from playwright.sync_api import Browser, Page, WebSocket
 from attnviz.figures import palette
 from tests.browser import explorer_app
 from tests.browser.chromium import wait_idle
-from tests.browser.test_explorer import Explorer, colour, significant
-from tests.browser.test_explorer import address as address  # fixtures
-from tests.browser.test_explorer import opened as opened
+from tests.browser.explorer_page import Explorer, colour, significant
 
 pytestmark = pytest.mark.browser
 

@@ -7,16 +7,18 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from attnviz.metrics.ranking import which_heads
 from attnviz.models import Capture, LoadedModel, capture
 from attnviz.ui.page import CAUTIONS
-from tests.browser.test_explorer import Explorer
+from tests.browser.chromium import choose_row, until, wait_idle
+from tests.browser.explorer_page import Explorer
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
 TEXT = "Mr and Mrs Dursley were proud to say that Mr and Mrs Durs"
+HEAD = "[explorer.selection.layer, explorer.selection.head]"
 Visit = Callable[..., Page]
 
 
@@ -36,7 +38,6 @@ def _is_first(page: Page, captured: Capture, queries: int | slice, keys: int | s
           return one === layer && other === head && Math.abs(Number(number) - weight) < 1e-6;
         }""",
         arg=wanted,
-        timeout=15_000,
     )
 
 
@@ -49,33 +50,29 @@ def test_a_cell_and_a_block_rank_all_heads_and_a_row_shows_its_head(
     explorer.settled()
     last = captured.n_tokens - 1
     assert captured.token_ids[last] == captured.token_ids[4]
-    page.mouse.click(*explorer.cell("weights", last, 5))  # what induction would read
-    page.wait_for_url(f"**row={last}**", timeout=10_000)
+    explorer.click("weights", last, 5)  # what induction would read
+    page.wait_for_url(f"**row={last}**")
     page.get_by_text(f"All heads by their weight, from query {last}").wait_for()
     _is_first(page, captured, last, 5)
-    table = page.get_by_test_id("stDataFrame").bounding_box()
-    assert table is not None
-    page.mouse.click(table["x"] + 18, table["y"] + 52)  # the box of the first row
+    choose_row(page.get_by_test_id("stDataFrame"), 1)
     best = which_heads(captured, last, 5).iloc[0]
-    page.wait_for_url(f"**layer={best['layer']:g}&head={best['head']:g}**", timeout=15_000)
-    explorer.settled()
-    assert page_head(explorer) == [best["layer"], best["head"]]
-    words = page.get_by_role("main").inner_text()
-    assert CAUTIONS["head_role"] in words
+    page.wait_for_url(f"**layer={best['layer']:g}&head={best['head']:g}**")
+    explorer.until(HEAD, [best["layer"], best["head"]])
+    expect(page.get_by_role("main")).to_contain_text(CAUTIONS["head_role"])
+    wait_idle(page)
 
     # The mouse: Shift and the opposite corner.
     page.keyboard.down("Shift")
-    page.mouse.click(*explorer.cell("weights", 9, 2))
+    explorer.click("weights", 9, 2)
     page.keyboard.up("Shift")
-    page.wait_for_url(f"**to={last}_5**", timeout=10_000)
+    page.wait_for_url(f"**to={last}_5**")
     page.get_by_text("All heads by their mean weight over a block").wait_for()
     _is_first(page, captured, slice(9, last + 1), slice(2, 6))
-    expected = captured.weights(*map(int, page_head(explorer)))[9 : last + 1, 2:6].mean()
+    expected = captured.weights(*map(int, explorer.ask(HEAD)))[9 : last + 1, 2:6].mean()
     page.mouse.move(2, 2)
-    explorer.settled()
-    assert f"mean weight {np.format_float_positional(expected, 3, fractional=False)}"[
-        :18
-    ] in explorer.readout("weights")
+    said = f"mean weight {np.format_float_positional(expected, 3, fractional=False)}"[:18]
+    expect(page.locator("[data-panel=weights] .readout")).to_contain_text(said)
+    wait_idle(page)
 
     # The keyboard: Enter at one corner, Shift + Enter at the other.
     plot = page.locator("[data-panel=weights] .plot")
@@ -89,14 +86,11 @@ def test_a_cell_and_a_block_rank_all_heads_and_a_row_shows_its_head(
         "[explorer.selection.row, explorer.selection.col, explorer.selection.to]"
     )
     _is_first(page, captured, slice(row, to_row + 1), slice(col, to_col + 1))
+    wait_idle(page)
 
     # What the mask forbids.
-    page.mouse.click(*explorer.cell("weights", 3, 9))
+    explorer.click("weights", 3, 9)
     page.get_by_text("No head has any weight here").wait_for()
-
-
-def page_head(explorer: Explorer) -> list[int]:
-    return explorer.ask("[explorer.selection.layer, explorer.selection.head]")
 
 
 def test_heads_in_the_order_of_a_metric_and_past_a_threshold(
@@ -108,9 +102,9 @@ def test_heads_in_the_order_of_a_metric_and_past_a_threshold(
     page.get_by_label("Colour thumbnails by").select_option("Induction score")
     page.get_by_label("Order of heads").select_option("largest first")
     options = page.locator(".ranking [role=option]")
-    assert options.count() == len(table)
+    expect(options).to_have_count(len(table))
     best = [f"Layer {row.layer:g}, head {row.head:g}" for row in table.head(5).itertuples()]
-    assert options.locator(".name").all_inner_texts()[:5] == best
+    until(page, lambda: options.locator(".name").all_inner_texts()[:5], best)
     shown = options.locator(".value").all_inner_texts()[:5]
     np.testing.assert_allclose(list(map(float, shown)), table["induction"].head(5), rtol=5e-3)
 
@@ -118,9 +112,8 @@ def test_heads_in_the_order_of_a_metric_and_past_a_threshold(
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     second = table.iloc[1]
-    explorer.settled()
-    assert page_head(explorer) == [second["layer"], second["head"]]
-    assert options.nth(1).get_attribute("aria-selected") == "true"
+    explorer.until(HEAD, [second["layer"], second["head"]])
+    expect(options.nth(1)).to_have_attribute("aria-selected", "true")
 
     slider = page.get_by_label("At least")
     slider.focus()
@@ -129,9 +122,10 @@ def test_heads_in_the_order_of_a_metric_and_past_a_threshold(
     cut = explorer.ask("explorer.options.cut")
     many = int((table["induction"] >= cut).sum())
     assert 0 < many < 100
-    assert options.count() == many
-    assert f"{many} of {len(table)} heads pass" in page.locator(".grid-view .note").inner_text()
-    page.wait_for_url("**cut=**", timeout=10_000)
-    assert "order=down" in page.url
+    expect(options).to_have_count(many)
+    note = page.locator(".grid-view .note")
+    expect(note).to_contain_text(f"{many} of {len(table)} heads pass")
+    page.wait_for_url("**cut=**")
+    page.wait_for_url("**order=down**")
     page.get_by_label("Order of heads").select_option("in their places")
-    assert page.locator(".ranking").count() == 0
+    expect(page.locator(".ranking")).to_have_count(0)

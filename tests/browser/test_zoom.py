@@ -13,10 +13,8 @@ from playwright.sync_api import Page, WebSocket
 from attnviz.models.captures import Capture
 from tests.browser import explorer_app
 from tests.browser.chromium import wait_idle
-from tests.browser.test_explorer import FIND, Explorer, address, opened, significant
+from tests.browser.explorer_page import FIND, Explorer, significant
 from tests.models.made_up import made_up
-
-__all__ = ["address", "opened"]
 
 pytestmark = pytest.mark.browser
 

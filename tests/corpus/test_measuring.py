@@ -18,6 +18,7 @@ from attnviz.figures import corpus as figures
 from attnviz.interventions import Knockout, intervene, sweep
 from attnviz.metrics.patterns import pattern_scores
 from attnviz.models import LoadedModel
+from attnviz.models.choice import ModelChoice
 
 TEXTS = ("abc abc", "the cat sat on the mat", "q z q z q", "abcd")  # the last repeats nothing
 
@@ -140,7 +141,7 @@ def test_a_text_too_long_to_be_swept_is_named() -> None:
         r"^The text on line 3 could not be measured\. A sweep .*heads to remove together above\.$"
     )
     with pytest.raises(AttnvizError, match=told):
-        RemovalsJob("minilm-l6", ((1, "a"), (3, "word " * 300))).run(lambda *_: None)
+        RemovalsJob(ModelChoice("minilm-l6"), ((1, "a"), (3, "word " * 300))).run(lambda *_: None)
 
 
 def test_a_run_stops_between_texts(induction: LoadedModel) -> None:
@@ -152,7 +153,7 @@ def test_a_run_stops_between_texts(induction: LoadedModel) -> None:
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        MetricsJob("induction-2l", tuple(enumerate(TEXTS, 1))).run(stop)
+        MetricsJob(ModelChoice("induction-2l"), tuple(enumerate(TEXTS, 1))).run(stop)
     assert not any(words.startswith("Text 3") for words in heard)
     assert metrics_over(induction, TEXTS[:1])["n"].max() == 1  # the model is as it was
 

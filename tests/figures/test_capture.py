@@ -12,6 +12,7 @@ from attnviz.figures import capture as figures
 from attnviz.figures import numbers
 from attnviz.figures.capture_words import METRICS, capture_code
 from attnviz.models import recorded
+from attnviz.models.choice import ModelChoice
 from tests.models.test_groups import pair
 from tests.models.tiny import TEXT, llama
 
@@ -116,18 +117,18 @@ def test_what_the_model_wrote_is_marked_and_says_what_it_predicted() -> None:
 
 
 def test_the_code_of_a_figure_asks_for_what_was_asked() -> None:
-    code = capture_code("m", 'say "hi"', chat=True, write=3)
+    code = capture_code(ModelChoice("m"), 'say "hi"', chat=True, write=3)
     message = ', messages=[{"role": "user", "content": \'say "hi"\'}], generate=3)'
     assert message in code
     compile(code, "code", "exec")
 
 
 def test_the_code_reads_what_the_model_reads() -> None:
-    pair = capture_code("m", "x", write=3, target="y")
+    pair = capture_code(ModelChoice("m"), "x", write=3, target="y")
     assert "av.capture(model, source='x', target='y')" in pair
     assert "av.capture(model, source='x', max_new_tokens=3)" in capture_code(
-        "m", "x", write=3, target="", chat=True
+        ModelChoice("m"), "x", write=3, target="", chat=True
     )
-    seen = capture_code("m", "x", picture=True)
+    seen = capture_code(ModelChoice("m"), "x", picture=True)
     assert "from PIL import Image\n" in seen
     assert 'av.capture(model, image=Image.open("picture.png"))' in seen

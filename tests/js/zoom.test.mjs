@@ -5,6 +5,7 @@ import { cellAt, rankIn, rowAt } from "../../attnviz/components/explorer/web/cel
 import { Lru } from "../../attnviz/components/explorer/web/lru.js";
 import { plan } from "../../attnviz/components/explorer/web/plan.js";
 import { windowed } from "../../attnviz/components/explorer/web/windowed.js";
+import { Filing } from "../../attnviz/components/explorer/web/filing.js";
 import { Wire } from "../../attnviz/components/explorer/web/wire.js";
 import { WHOLE, blockFor, clamped, drawable, panned, revealing, spanAround, zoomed } from "../../attnviz/components/explorer/web/zoom.js";
 import { attention, measure, panel } from "./panels.mjs";
@@ -133,4 +134,42 @@ test("one question at a time; of the waiting ones the latest counts, heads befor
   wire.connect(send, { ...note, answer: { number: sent[1].number, part: "second" } });
   assert.deepEqual(sent.map(({ head }) => head), [0, 3, 2]);
   wire.disconnect();
+});
+
+test("a question that was heard and not answered is asked again, one that is on its way is not", () => {
+  const wire = new Wire();
+  const sent = [];
+  const answered = [];
+  const note = { wire: "x", run: 1, known: {}, quiet: true };
+  wire.listen({ note: () => {}, answer: (request, part) => answered.push([request.head, part]) });
+  const send = (request) => sent.push(request);
+  wire.connect(send, note);
+  wire.ask("head", { layer: 0, head: 3, rows: null, cols: null, block: 1 });
+  const { number } = sent[0];
+  wire.connect(send, { ...note, run: 2, heard: number - 1 });
+  assert.equal(sent.length, 1);
+  wire.connect(send, { ...note, run: 3, heard: number });
+  assert.deepEqual(sent.map((one) => [one.number, one.head]), [[number, 3], [number, 3]]);
+  wire.connect(send, { ...note, run: 3, heard: number, answer: { number, part: "late" } });
+  wire.connect(send, { ...note, run: 4, heard: number });
+  assert.deepEqual(answered, [[3, "late"]]);
+  assert.equal(sent.length, 2);
+  wire.disconnect();
+});
+
+test("a file that was heard of and did not come is asked for again", async () => {
+  const filing = new Filing();
+  const sent = [];
+  filing.send = (number, kind) => sent.push([number, kind]);
+  const made = filing.ask("page");
+  const [[number]] = sent;
+  filing.take({});
+  filing.take({ fileHeard: number - 1 });
+  assert.equal(sent.length, 1);
+  filing.take({ fileHeard: number });
+  assert.deepEqual(sent, [[number, "page"], [number, "page"]]);
+  filing.take({ fileHeard: number, file: { number, kind: "page", data: new Uint8Array([65]), refusal: "" } });
+  filing.take({ fileHeard: number });
+  assert.equal(sent.length, 2);
+  assert.equal(await (await made).text(), "A");
 });

@@ -155,7 +155,7 @@ TOKENS = {
     ),
     "<s> is invisible, <b>x</b> is bold, &lt; is <": (
         "browser/test_hostile.py::test_in_the_matrix_and_its_readout",
-        "browser/test_explorer.py::test_files_hold_the_figure",
+        "browser/test_explorer_files.py::test_files_hold_the_figure",
         "browser/test_field_reports.py::test_numbers_and_special_tokens_are_names_in_a_chart_and_its_tooltip",
         "models/test_field_reports.py::test_no_chart_library_reads_tokens_as_html",
     ),
@@ -202,7 +202,7 @@ TOKENS = {
         "models/test_grouped.py::test_hidden_special_tokens_move_no_other_cell",
         "models/test_grouped.py::test_cross_maps_have_words_on_both_sides_and_never_shift",
         "browser/test_explorer.py::test_hiding_states_what_it_does",
-        "browser/test_explorer.py::test_npz_holds_what_is_in_sight",
+        "browser/test_explorer_files.py::test_npz_holds_what_is_in_sight",
     ),
     "the start and end tokens' own rows cannot be seen": (
         "browser/test_explorer.py::test_tokens_are_text_and_repeated_ones_stay_apart",
@@ -251,7 +251,7 @@ SCALE = {
     ),
     "no figure and no numbers can be taken away": (
         "browser/test_exports.py::test_lines_text_row_and_the_whole_comparison",
-        "browser/test_explorer.py::test_the_app_makes_a_file_that_works_without_it",
+        "browser/test_explorer_files.py::test_the_app_makes_a_file_that_works_without_it",
         "figures/test_capture.py::test_npz_and_csv_give_the_exact_map_back",
         "figures/test_numbers.py::test_a_cross_map_s_files_name_the_source_along_the_keys",
         "kv_cache/test_tables.py::test_json_holds_the_settings_and_exact_integers",

@@ -66,6 +66,7 @@ EXCEPTIONS: dict[str, dict[str, Any]] = {
     | {"n_mamba_heads": 8, "mamba_headdim": 8},
     "deepseek_v2": {"num_experts_per_tok": 2},
     "ernie4_5_moe": {"moe_k": 2},
+    "hiera": {"image_size": [64, 64], "embed_dim": 16, "depths": [1, 2, 2, 2]},
     "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1, "num_experts": 2}
     | {"num_hidden_layers": 4, "use_mamba_kernels": False, "mamba_dt_rank": 4},
     "levit": {"image_size": 64, "hidden_sizes": [32, 48, 64], "depths": [1, 1, 1]}
@@ -73,7 +74,10 @@ EXCEPTIONS: dict[str, dict[str, Any]] = {
     | {"num_attention_heads": [2, 3, 4]},
     "longcat_flash": {"head_dim": 8, "qk_head_dim": 16},
     "mobilebert": {"true_hidden_size": 16, "intra_bottleneck_size": 16},
+    "mobilevit": {"image_size": 64, "hidden_sizes": [16, 24, 32]}
+    | {"neck_hidden_sizes": [8, 8, 16, 16, 24, 32, 48]},
     "mobilevitv2": {"image_size": 128},
+    "poolformer": {"hidden_sizes": [8, 16, 24, 32], "depths": [1, 2, 1, 1]},
     "recurrent_gemma": {
         "num_hidden_layers": 3,
         "block_types": ["recurrent", "recurrent", "attention"],

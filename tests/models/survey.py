@@ -39,8 +39,13 @@ EAGER_CLASS = ("data2vec-vision", "falcon")
 # Whose maps are compared with a definition written in a test, the library returning none or others.
 DEFINED = {
     "test_own_code.py": "big_bird cvt donut-swin led longformer swin swinv2",
+    "test_places_on_pictures.py": "hiera mobilevit",
     "test_block_patterns.py": "longt5 pegasus_x",
+    "test_picture_mixers.py": "mobilevitv2 poolformer swiftformer",
     "mixers/test_mixers.py": "falcon_h1 falcon_mamba mamba mamba2",
+    "mixers/test_wkv.py": "rwkv",
+    "mixers/test_fourier.py": "fnet",
+    "test_angles.py": "yoso",
 }
 FIELDS = {
     "self": "attentions",
@@ -114,7 +119,8 @@ def attempt(task: str, model_type: str) -> Tried:
     error, compared = difference(loaded, inputs, capture)
     parts = [capture.of(group) for group in capture.groups]
     kept = any(isinstance(record, KeptMap) for part in parts for record in part.records.values())
-    softmax, effective = any(part.records for part in parts), bool(capture.mixers)
+    softmax = any(part.records and not part.signed for part in parts)
+    effective = bool(capture.mixers) or any(part.signed for part in parts)
     status = "exact and effective" if softmax and effective else "exact"
     status = "effective" if effective and not softmax else status
     return Tried(
@@ -206,7 +212,8 @@ SHOWN = ("exact", "effective", "exact and effective")
 def report(tried: list[Tried]) -> str:
     """docs/architectures.md."""
     counts = Counter(one.status for one in tried)
-    built = [one for one in tried if one.status not in ("not built", "no attention")]
+    every = [one for one in tried if one.status != "not built"]
+    built = [one for one in every if one.status != "no attention"]
     shown = sum(one.status in SHOWN for one in built)
     lines = [
         "# Which architectures have maps",
@@ -218,11 +225,16 @@ def report(tried: list[Tried]) -> str:
         "",
         f"Of {len(tried)}: {counts['exact']} exact, {counts['exact and effective']} exact beside "
         f"effective maps, {counts['effective']} effective, {counts['refused']} refused, "
-        f"{counts['no attention']} without attention, {counts['not built']} not built. Of those "
-        f"built that have attention or a linear layer, {100 * shown / len(built):.1f} % have maps.",
+        f"{counts['no attention']} without attention, {counts['not built']} not built. "
+        f"{100 * shown / len(every):.1f} % of all those built have maps, and "
+        f"{100 * shown / len(built):.1f} % of those with attention or a linear layer.",
         "",
-        "- **exact**: softmax weights, equal to the model's own to 1e-5.",
-        "- **effective**: signed maps A of linear and state-space layers, whose output is A V.",
+        "- **exact**: softmax weights (YOSO's are chances by angle), equal to the model's own to "
+        "1e-5.",
+        "- **effective**: the exact maps A of layers without a softmax (linear, state-space, "
+        "pooling), whose output is A V. RWKV's are softmaxes of a channel each; FNet's are the "
+        "cosines and sines of a Fourier transform, the same for every text of a length, and their "
+        "outputs are summed.",
         "- *Route*: through transformers' attention **interface**, or from the model's own "
         "**code** (its softmaxes, or what it returns, put in true coordinates).",
         "- *Compared*: maps compared with the library's; 0 where it returns none or others.",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 import attnviz as av
 from attnviz.errors import AttnvizError, TooLargeError
 from attnviz.models import LoadedModel, memory
-from attnviz.settings import settings
 from tests.models.tiny import TEXT, llama
 
 
@@ -19,18 +18,6 @@ def untouched() -> LoadedModel:
     model = llama()
     model.model.forward = lambda *a, **k: pytest.fail("the model ran")
     return model
-
-
-@pytest.fixture
-def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    def change(**variables: str) -> None:
-        for name, value in variables.items():
-            monkeypatch.setenv(f"ATTNVIZ_{name}", value)
-        settings.cache_clear()
-
-    yield change
-    monkeypatch.undo()
-    settings.cache_clear()
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t"])

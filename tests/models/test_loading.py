@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +16,7 @@ import attnviz as av
 from attnviz.errors import AttnvizError, ModelError, TooLargeError
 from attnviz.models import check_visitor_model, load_model, loading
 from attnviz.models.loading import embedding_table, load_tokenizer
-from attnviz.settings import settings
 from tests.models.tiny import TEXT, llama
-
-
-@pytest.fixture
-def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    def change(**variables: str) -> None:
-        for name, value in variables.items():
-            monkeypatch.setenv(f"ATTNVIZ_{name}", value)
-        settings.cache_clear()
-
-    yield change
-    monkeypatch.undo()
-    settings.cache_clear()
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from attnviz.figures.capture_words import capture_code
 from attnviz.interventions import value_weighted
 from attnviz.metrics.layout import head_distances
 from attnviz.models import LoadedModel
+from attnviz.models.choice import ModelChoice
 from attnviz.ui.page import CAUTIONS
 from tests.components.test_payload import unpack
 from tests.pages.test_inspect_model import open_page
@@ -54,7 +55,7 @@ def test_value_weighted_maps_are_norms_and_say_so(minilm: LoadedModel) -> None:
 def test_the_code_of_value_weighted_maps_runs(
     minilm: LoadedModel, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    exec(capture_code("minilm-l6", TEXT, norms="self"), {"layer": 3, "head": 5})
+    exec(capture_code(ModelChoice("minilm-l6"), TEXT, norms="self"), {"layer": 3, "head": 5})
     weighted = value_weighted(minilm, av.capture(minilm, TEXT))
     assert capsys.readouterr().out.strip() == str(weighted.weights(3, 5))
 

@@ -65,6 +65,7 @@ def test_the_words_of_progress_are_plain_text() -> None:
         import streamlit as st
 
         from attnviz.jobs import CaptureJob, Ticket
+        from attnviz.models.choice import ModelChoice
         from attnviz.ui.work import _watch
 
         ticket = Ticket()
@@ -73,7 +74,7 @@ def test_the_words_of_progress_are_plain_text() -> None:
         holder = st.container()
         holder.empty = lambda: None  # keep what was shown
         holder.container = lambda: holder
-        _watch(holder, CaptureJob("any", "text"), ticket)
+        _watch(holder, CaptureJob(ModelChoice("any"), "text"), ticket)
 
     app = AppTest.from_function(page, args=(typed,), default_timeout=10).run()
     assert not app.exception

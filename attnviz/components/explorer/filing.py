@@ -64,14 +64,36 @@ def lay(key: str, file: File | None, stem: str) -> None:
 
 def hear(key: str) -> None:
     """Keep the question for the run that it starts."""
-    st.session_state[f"{key}:file"] = st.session_state[key].get("file")
+    asked = st.session_state[f"{key}:file"] = st.session_state[key].get("file")
+    st.session_state[f"{key}:file-heard"] = number_of(asked)
+
+
+def number_of(asked: Any) -> int | None:
+    """The number of a question, or None where it has none. Anything may have been asked."""
+    number = asked.get("number") if isinstance(asked, Mapping) else None
+    return number if type(number) is int else None
+
+
+def heard(key: str) -> dict[str, Any]:
+    """For each message: the last question that was heard.
+
+    A run that another one breaks off loses what it was about to send. The browser, told that its
+    question was heard by a message that brings no answer, asks again.
+    """
+    number = st.session_state.get(f"{key}:file-heard")
+    return {} if number is None else {"fileHeard": number}
+
+
+def over(key: str) -> None:
+    """The question is answered. A run that is broken off before leaves it for the next."""
+    st.session_state.pop(f"{key}:file", None)
 
 
 def made(key: str, figure: Figure, source: Source | None) -> File | None:
     """The file, where this run was started by a question for one. Anything may have been asked."""
-    asked = st.session_state.pop(f"{key}:file", None)
-    number = asked.get("number") if isinstance(asked, Mapping) else None
-    if type(number) is not int:
+    asked: Any = st.session_state.get(f"{key}:file")
+    number = number_of(asked)
+    if number is None:
         return None
     if asked.get("kind") != "map":
         page = standalone(figure, selection=read(asked), source=source)

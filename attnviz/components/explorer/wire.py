@@ -15,6 +15,7 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.components.explorer.filing import number_of
 from attnviz.components.explorer.mounting import mounted
 from attnviz.components.explorer.payload import Arrays, buffer, part_entry
 from attnviz.errors import AttnvizError
@@ -32,17 +33,23 @@ def lay(key: str, source: Source, *, known: Selection, quiet: bool) -> None:
 @st.fragment
 def _answering(key: str, source: Source, note: dict[str, Any]) -> None:
     name = f"{key}:wire"
-    asked = st.session_state.pop(f"{name}:asked", None)
+    asked = st.session_state.get(f"{name}:asked")
+    # A run that another one breaks off loses what it was about to send. The browser, told that
+    # its question was heard by a note that brings no answer, asks again.
+    note = note | {"heard": st.session_state.get(f"{name}:heard")}
     mounted()(
         key=name,
         data=note_bytes(note) if asked is None else answer(note, asked, source),
         height="content",
         on_ask_change=lambda: _hear(name),
     )
+    # Broken off before this line, it is answered by the next run.
+    st.session_state.pop(f"{name}:asked", None)
 
 
 def _hear(name: str) -> None:
-    st.session_state[f"{name}:asked"] = st.session_state[name].get("ask")
+    asked = st.session_state[f"{name}:asked"] = st.session_state[name].get("ask")
+    st.session_state[f"{name}:heard"] = number_of(asked)
 
 
 def note_bytes(note: dict[str, Any]) -> bytes:
@@ -53,8 +60,7 @@ def note_bytes(note: dict[str, Any]) -> bytes:
 def answer(note: dict[str, Any], asked: Any, source: Source) -> bytes:
     """The part asked for, or the sentence of why not. Anything may have been asked."""
     request = request_of(asked)
-    number = asked.get("number") if isinstance(asked, dict) else None
-    reply: dict[str, Any] = {"number": number if type(number) is int else None}
+    reply: dict[str, Any] = {"number": number_of(asked)}
     arrays = Arrays()
     if request is None:
         reply["refusal"] = "The request was not understood."

@@ -1,67 +1,67 @@
-"""What drives the states of some heads of one layer, as the layer's kernel got it."""
+"""What gives the effective maps of some heads of one layer, as a capture keeps it."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from typing import ClassVar
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
-
-from attnviz.variants.gates import unit_length
-from attnviz.variants.recurrence import Recurrence
 
 
 @dataclass(frozen=True)
-class Drive:
-    """One text's tensors, kept in the model's dtype; worked with in float32.
+class Strips:
+    """What one head does with its state, token by token."""
 
-    Neighbouring heads share a query and a key where there are fewer groups. The log decay is
-    either kept, or is rates times strength (Mamba's A times its step).
-    """
+    decay: Float[Tensor, " length"]  # what is kept, from 0 to 1; the mean of a head's channels
+    strength: Float[Tensor, " length"]  # beta, Mamba's step, or the share that a token takes
+    places: Int[Tensor, " points"]  # tokens after which the state is measured
+    state_norm: Float[Tensor, " points"]  # Frobenius
 
-    query: Float[Tensor, "groups length d_k"]
-    key: Float[Tensor, "groups length d_k"]
+
+@dataclass(frozen=True)
+class Drive(ABC):
+    """One text's tensors, kept in the model's dtype; worked with in float32 at least."""
+
     value: Float[Tensor, "heads length d_v"]
-    strength: Float[Tensor, "heads length"]
-    log_decay: Float[Tensor, "heads length #d_k"] | None = None
-    rates: Float[Tensor, "heads channels"] | None = None  # a channel for each d_k, or 1
-    scale: float = 1.0
-    erases: bool = False  # a delta rule
-    unit: bool = False  # queries and keys are made one long
-    skip: Float[Tensor, " heads"] | None = None
+
+    says: ClassVar[str]  # what the maps are, in words for beside the picture
+    causal: ClassVar[bool] = True
+    stateless: ClassVar[bool] = False
+    summed: ClassVar[bool] = False  # the layer's output is the sum of its heads' A V
+    kind: str = "linear"
 
     @property
     def n_heads(self) -> int:
-        return self.strength.shape[0]
+        return self.value.shape[0]
 
-    def recurrence(self, heads: slice) -> Recurrence:
-        """These heads' recurrence, as a batch of one."""
-        chosen = range(*heads.indices(self.n_heads))
-        share = self.n_heads // self.query.shape[0]
-        groups = sorted({head // share for head in chosen})
-        q, k = self.query[groups].float(), self.key[groups].float()  # (groups, T, d_k)
-        if self.unit:
-            q, k = unit_length(q), unit_length(k)
-        place = [groups.index(head // share) for head in chosen]
-        strength = self.strength[heads].float()
-        if self.log_decay is not None:
-            log_decay = self.log_decay[heads].float()
-        elif self.rates is not None:
-            log_decay = self.rates[heads, None].float() * strength[..., None]
-        else:
-            log_decay = torch.zeros_like(strength)[..., None]
-        return Recurrence(
-            query=q[place][None],
-            key=k[place][None],
-            value=self.value[heads][None].float(),
-            log_decay=log_decay[None],
-            strength=strength[None],
-            scale=self.scale,
-            erases=self.erases,
-            skip=None if self.skip is None else self.skip[heads].float(),
-        )
+    @property
+    def n_groups(self) -> int:
+        """Keys that heads do not share."""
+        return self.n_heads
+
+    @property
+    def length(self) -> int:
+        return self.value.shape[1]
+
+    @abstractmethod
+    def tile(
+        self, heads: slice, rows: Int[Tensor, " rows"], cols: Int[Tensor, " cols"]
+    ) -> Float[Tensor, "heads rows cols"]:
+        """A[rows, cols] of these heads; positions ascend."""
+
+    @abstractmethod
+    def pooled(
+        self, heads: slice, bins: Int[Tensor, " length"], size: int
+    ) -> Float[Tensor, "heads size size"]:
+        """The mean of each block of A, cells above the diagonal counting as 0 where causal."""
+
+    @abstractmethod
+    def strips(self, head: int, chunk: int) -> Strips:
+        """Gates and state of one head, the state's norm after every so many tokens."""
 
     def tensors(self) -> tuple[Tensor, ...]:
         kept = (getattr(self, field.name) for field in fields(self))
@@ -75,3 +75,12 @@ class Drive:
             if isinstance(value := getattr(self, field.name), Tensor)
         }
         return replace(self, **changed)
+
+
+def averaging(
+    bins: Int[Tensor, " length"], size: int, like: Tensor
+) -> Float[Tensor, "length size"]:
+    """P, whose product P^T A P holds the mean of each block of A."""
+    P = torch.zeros(len(bins), size, dtype=like.dtype, device=like.device)
+    P[torch.arange(len(bins), device=P.device), bins] = 1.0
+    return P / P.sum(0)

@@ -17,6 +17,8 @@ from torch.nn import functional as F
 
 from attnviz.errors import ModelError
 from attnviz.models.mixers.drive import Drive
+from attnviz.models.mixers.states import StateDrive
+from attnviz.models.mixers.wkv import WkvDrive
 
 Read = tuple[Drive, Tensor | None]
 
@@ -25,7 +27,7 @@ def delta_rule(call: Mapping[str, Any]) -> Read:
     """Gated DeltaNet and KDA: decays of a head, or of each key channel."""
     query, key = _one(call["query"]), _one(call["key"])  # (T, G, d_k)
     g = _one(call["g"])  # (T, H) or (T, H, d_k)
-    drive = Drive(
+    drive = StateDrive(
         query=_heads_first(query),
         key=_heads_first(key),
         value=_heads_first(_one(call["value"])),
@@ -45,10 +47,11 @@ def state_space(call: Mapping[str, Any]) -> Read:
     D = call.get("D")
     if D is not None and D.ndim > 1:
         raise ModelError("its skip differs from channel to channel, so a head has no one map")
-    drive = Drive(
+    drive = StateDrive(
         query=_heads_first(_one(call["C"])),
         key=_heads_first(_one(call["B"])),
         value=_heads_first(_one(call["hidden_states"])),
+        kind="state_space",
         strength=_own(step.T),
         rates=_own(call["A"].float()[:, None]),
         skip=None if D is None else _own(D),
@@ -62,10 +65,11 @@ def selective_scan(call: Mapping[str, Any]) -> Read:
     step = _one(call["dt"]).T  # (T, channels)
     step = _step(step, bias, call.get("delta_softplus"))
     D = call.get("D")
-    drive = Drive(
+    drive = StateDrive(
         query=_own(_one(call["C"]).T)[None],
         key=_own(_one(call["B"]).T)[None],
         value=_own(_one(call["hidden_states"]))[..., None],
+        kind="state_space",
         strength=_own(step.T),
         rates=_own(call["A"].float()),
         skip=None if D is None else _own(D),
@@ -74,10 +78,23 @@ def selective_scan(call: Mapping[str, Any]) -> Read:
     return drive, None if gate is None else gate[..., None]
 
 
+def wkv(call: Mapping[str, Any]) -> Read:
+    """RWKV (Peng et al. 2023): every channel is a head with a softmax of its own."""
+    if call.get("state") is not None:
+        raise ModelError("it starts from the state of an earlier text")
+    drive = WkvDrive(
+        value=_own(_one(call["value"]).T)[..., None],
+        key=_own(_one(call["key"]).T),
+        rate=_own(call["time_decay"].float().exp()),
+        bonus=_own(call["time_first"].float()),
+    )
+    return drive, None
+
+
 def lightning(query: Tensor, key: Tensor, value: Tensor, slopes: Tensor) -> Drive:
     """MiniMax: (H, T, d) after SiLU, constant decays, no scale."""
     heads, length = query.shape[:2]
-    return Drive(
+    return StateDrive(
         query=_own(query),
         key=_own(key),
         value=_own(value),
@@ -91,17 +108,19 @@ KERNELS: dict[str, tuple[Callable[[Mapping[str, Any]], Read], bool]] = {
     "chunk_kimi_delta_attention": (delta_rule, True),
     "mamba2_chunk_scan": (state_space, True),
     "mamba_selective_scan": (selective_scan, False),
+    "rwkv_linear_attention": (wkv, True),
 }
-"""By the name in the model's file: its reader, and whether the output is (B, T, H, d_v)."""
+"""By the name in the model's file: its reader, and whether the output is (B, T, H[, d_v])."""
 
 HELPERS = ("causal_conv1d_fn", "torch_recurrent_gated_delta_rule", "recurrent_kimi_delta_attention")
 """What else the layers call that transformers may send to a GPU kernel; none is recorded."""
 
 
 def output_of(name: str, result: Any) -> Tensor:
-    """(H, T, d_v): what this kernel returned, heads first."""
+    """(H, T, d_v): what this kernel returned, heads first; d_v is 1 where channels are heads."""
     out = _one(result[0] if isinstance(result, tuple) else result)
-    return out.transpose(0, 1) if KERNELS[name][1] else out[..., None]
+    out = out.transpose(0, 1) if KERNELS[name][1] else out
+    return out if out.ndim == 3 else out[..., None]
 
 
 def _step(dt: Tensor, bias: Tensor | None, softplus: Any) -> Tensor:

@@ -14,10 +14,10 @@ from attnviz.errors import ModelError
 from attnviz.models.check import COMPARE_UP_TO, LayerCheck
 from attnviz.models.layer import Layer
 from attnviz.models.mixers.drive import Drive
+from attnviz.models.mixers.fourier import fourier
 from attnviz.models.mixers.kernels import LISTENER, called_by, replaced
 from attnviz.models.mixers.readers import KERNELS, lightning, output_of
 from attnviz.models.mixers.record import MixerRecord
-from attnviz.models.mixers.tiles import tile
 from attnviz.models.recorder import layer_number
 
 LIGHTNING = ("qkv_proj", "act_fn", "norm", "slope_rate", "num_attention_heads")
@@ -32,7 +32,6 @@ class Heard:
 
     number: int
     mixer: str
-    kind: str
     drive: Drive
     check: LayerCheck
 
@@ -56,7 +55,7 @@ class MixerRecorder:
         self._mixers = {
             module: number
             for name, module in model.named_modules()
-            if (called_by(module) or _is_lightning(module))
+            if (called_by(module) or _is_lightning(module) or _is_fourier(module))
             and (number := layer_number(name)) is not None
         }
 
@@ -93,9 +92,8 @@ class MixerRecorder:
             except ModelError as problem:
                 self.refused[number] = str(problem)
                 return
-            kind = "linear" if drive.erases else "state_space"
             check = _check(drive, factor, output_of(name, result))
-        self._add(Heard(number, mixer, kind, drive, check))
+        self._add(Heard(number, mixer, drive, check))
 
     def records(self) -> dict[int, MixerRecord]:
         """By layer; a layer that calls its kernel for some heads at a time has them all."""
@@ -108,10 +106,10 @@ class MixerRecorder:
             drives = tuple(call.drive for call in calls)
             layer = Layer(
                 index=number,
-                kind=calls[0].kind,
+                kind=drives[0].kind,
                 mixer=calls[0].mixer,
                 n_heads=sum(drive.n_heads for drive in drives),
-                n_kv_heads=sum(drive.query.shape[0] for drive in drives),
+                n_kv_heads=sum(drive.n_groups for drive in drives),
             )
             found[number] = MixerRecord(layer, drives)
         return found
@@ -126,7 +124,13 @@ class MixerRecorder:
                 self._now.pop()
                 self._advance()
 
+        def transformed(_: nn.Module, args: tuple[Tensor, ...], out: tuple[Tensor]) -> None:
+            if LISTENER.get() is self:
+                self._fourier(module, number, args[0].detach(), out[0].detach())
+
         yield module.register_forward_pre_hook(enter)
+        if _is_fourier(module):
+            yield module.register_forward_hook(transformed)
         yield module.register_forward_hook(leave)
         if not _is_lightning(module):
             return
@@ -155,7 +159,14 @@ class MixerRecorder:
         drive = lightning(query, key, value, layer.slope_rate)
         out = output[0].unflatten(-1, (heads, -1)).transpose(0, 1)  # (H, T, d)
         check = _check(drive, None, out)
-        self._add(Heard(number, type(layer).__name__, "linear", drive, check))
+        self._add(Heard(number, type(layer).__name__, drive, check))
+
+    def _fourier(self, module: nn.Module, number: int, hidden: Tensor, output: Tensor) -> None:
+        if hidden.shape[0] != 1:
+            self.refused[number] = f"it ran on {hidden.shape[0]} texts at once"
+            return
+        drive = fourier(hidden)
+        self._add(Heard(number, type(module).__name__, drive, _check(drive, None, output)))
 
     def _add(self, call: Heard) -> None:
         kept = call.drive.mapped(lambda tensor: self._keep(tensor.cpu()))
@@ -169,17 +180,18 @@ def _check(drive: Drive, factor: Tensor | None, output: Tensor) -> LayerCheck:
     """
     length = output.shape[1]
     short = length <= COMPARE_UP_TO
-    heads = range(0, drive.n_heads, -(-drive.n_heads // (SAMPLED if short else 1)))
+    step = -(-output.shape[0] // (SAMPLED if short else 1))
+    heads = range(0, output.shape[0], step)
     step = -(-length // ROWS) if short else 1
     rows = torch.arange(length - 1, -1, -step)[:ROWS].flip(0)
     error = 0.0
     for head in heads:
-        r = drive.recurrence(slice(head, head + 1))
-        A = tile(r, rows, torch.arange(length))[0]  # (rows, T)
-        got = A @ r.value[0, 0]
+        some = slice(None) if drive.summed else slice(head, head + 1)
+        A = drive.tile(some, rows, torch.arange(length))  # (1 or all, rows, T)
+        got = (A @ drive.value[some].to(A)).sum(0)
         if factor is not None:
             got = got * factor[head, rows].float()
-        wanted = output[head, rows].float()
+        wanted = output[head, rows].to(got)
         largest = float(wanted.abs().max())
         far = float((got - wanted).abs().max()) / max(1.0, largest)
         error = max(error, far if far == far else float("inf"))
@@ -188,3 +200,7 @@ def _check(drive: Drive, factor: Tensor | None, output: Tensor) -> LayerCheck:
 
 def _is_lightning(module: nn.Module) -> bool:
     return all(hasattr(module, part) for part in LIGHTNING)
+
+
+def _is_fourier(module: nn.Module) -> bool:
+    return hasattr(module, "fourier_transform")

@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from attnviz.models.mixers.drive import averaging
 from attnviz.variants.chunked import CHUNK, walk
 from attnviz.variants.decays import running
 from attnviz.variants.recurrence import Recurrence, between
@@ -87,9 +88,7 @@ def pooled(
     The mixer is run on the columns of P as its values, which costs what a run of it costs.
     """
     length = len(bins)
-    P = torch.zeros(length, size, dtype=r.key.dtype, device=r.key.device)
-    P[torch.arange(length, device=P.device), bins] = 1.0
-    P /= P.sum(0)
+    P = averaging(bins, size, r.key)
     asked = replace(r, value=P.expand(1, r.key.shape[1], length, size))
     out = torch.zeros(r.key.shape[1], size, size, dtype=r.key.dtype, device=r.key.device)
     for own, read, _ in walk(asked, asked.start(None)):

@@ -16,7 +16,8 @@ from attnviz.errors import AttnvizError
 from attnviz.models.axis import Axis
 from attnviz.models.grouped import Regroupable
 from attnviz.models.layer import Layer
-from attnviz.models.mixers.record import MixerRecord, Strips
+from attnviz.models.mixers.drive import Strips
+from attnviz.models.mixers.record import MixerRecord
 from attnviz.models.pooling import stacked
 
 SHOWN = 16
@@ -66,13 +67,16 @@ class EffectiveMaps(Regroupable):
 
     @property
     def note(self) -> str:
-        """What these maps are, in two sentences for beside the picture."""
+        """What these maps are, in sentences for beside the picture."""
         most = max(record.n_heads for record in self.records.values())
         shown = f" Shown are the first {SHOWN} of {most:,} channels." if most > SHOWN else ""
-        return (
-            "Effective maps: what each token's output takes from each token, exact but signed; "
-            f"rows need not add up to 1 and no cell is a probability.{shown}"
-        )
+        kinds = dict.fromkeys(d.says for record in self.records.values() for d in record.drives)
+        return f"Effective maps: {' '.join(kinds)}{shown}"
+
+    @property
+    def stateless(self) -> bool:
+        """Whether no layer keeps a state, so that there are no gates."""
+        return all(d.stateless for record in self.records.values() for d in record.drives)
 
     def weights(
         self, layer: int, head: int, rows: slice | None = None, cols: slice | None = None
@@ -85,7 +89,7 @@ class EffectiveMaps(Regroupable):
     def blocked(
         self, layer: int, rows: slice | None = None, cols: slice | None = None
     ) -> Bool[np.ndarray, "rows cols"]:
-        """True above the diagonal."""
+        """True above the diagonal where a state holds the past only."""
         record = self._of_head(layer, 0)
         return record.blocked(rows or slice(None), cols or slice(None)).numpy()
 
@@ -112,7 +116,7 @@ class EffectiveMaps(Regroupable):
             out[:, first // block : first // block + best.shape[1]] = best.numpy()
         last_row = np.minimum(spans[0].start + (np.arange(down) + 1) * block, spans[0].stop) - 1
         first_col = spans[1].start + np.arange(across) * block
-        return out, first_col > last_row[:, None]
+        return out, (first_col > last_row[:, None]) & record.causal
 
     def tops(self, layer: int, head: int) -> Float32[np.ndarray, " rows"]:
         """The largest magnitude of each row of one head's map."""
@@ -131,20 +135,21 @@ class EffectiveMaps(Regroupable):
         return stacked([r.pooled(size, SHOWN).numpy() for r in self.records.values()], 4)
 
     def metrics(self) -> pd.DataFrame:
-        """A row per (layer, head): the mean over tokens of decay, strength and state norm."""
-        rows = []
+        """A row per (layer, head): the mean over tokens of decay, strength and state norm.
+
+        Where no layer keeps a state, layer and head alone.
+        """
+        rows: list[dict[str, float]] = []
         for index, record in self.records.items():
             for head in range(min(record.n_heads, SHOWN)):
-                strips = record.strips(head)
-                rows.append(
-                    {
-                        "layer": index,
-                        "head": head,
+                rows.append({"layer": index, "head": head})
+                if not self.stateless:
+                    strips = record.strips(head)
+                    rows[-1] |= {
                         "decay": float(strips.decay.mean()),
                         "strength": float(strips.strength.mean()),
                         "state": float(strips.state_norm.mean()),
                     }
-                )
         return pd.DataFrame(rows)
 
     def _of_head(self, layer: int, head: int) -> MixerRecord:

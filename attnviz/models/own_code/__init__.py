@@ -10,33 +10,40 @@ from collections.abc import Callable
 from typing import Any
 
 from attnviz.errors import ModelError
+from attnviz.models.own_code.angles import by_angle
+from attnviz.models.own_code.averaging import averaged
 from attnviz.models.own_code.bands import banded
 from attnviz.models.own_code.blocks import block_sparse, neighbours, short_only
 from attnviz.models.own_code.global_local import global_local
+from attnviz.models.own_code.mask_units import mask_units
 from attnviz.models.own_code.returned import Found, returned
+from attnviz.models.own_code.summaries import contexts, global_query
+from attnviz.models.own_code.unfolded import unfolded
 from attnviz.models.own_code.windows import windowed
 
 FAMILIES: dict[str, Callable[..., list[Found]]] = {
     "big_bird": block_sparse,
     "bigbird_pegasus": block_sparse,
     "donut-swin": windowed,
+    "hiera": mask_units,
     "led": banded,
     "longformer": banded,
     "longt5": neighbours,
+    "mobilevit": unfolded,
+    "mobilevitv2": contexts,
     "nystromformer": short_only,
     "pegasus_x": global_local,
+    "poolformer": averaged,
+    "swiftformer": global_query,
     "swin": windowed,
     "swinv2": windowed,
+    "yoso": by_angle,
 }
 
 
 REASONS = {
-    "mobilevitv2": "it weighs patches for one context vector, so no query has a row of its own",
     "mra": "it approximates its weights at several resolutions inside a kernel of its own",
     "reformer": "it sorts tokens into buckets by hashes, and its maps are of buckets, not of texts",
-    "rwkv": "it decays a state by channel in a kernel of its own, which is not known here",
-    "swiftformer": "it weighs patches for one query vector, so no query has a row of its own",
-    "yoso": "it samples its weights by hashes and never has them",
 }
 """Why nothing that a model of this type computes is a map of queries by keys."""
 

@@ -30,6 +30,9 @@ class Found:
     maps: Float[Tensor, "heads queries keys"]
     allowed: Bool[Tensor, "#heads queries keys"] | None = None  # None: causal or all, as it looks
     axes: tuple[Axis, Axis] | None = None  # None: what fits the lengths
+    note: str = ""  # what these maps are, where they are not queries by keys of a softmax
+    effective: bool = False  # the exact A of an output A V, and no softmax
+    error: float | None = None  # how far A V is from that output, relative to its largest above 1
 
 
 def returned(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Found]:

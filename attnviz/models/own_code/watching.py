@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 SOFTMAX = (nn.functional.softmax, torch.softmax, Tensor.softmax)
+ANGLES = torch.acos  # YOSO's, in place of a softmax (angles.py)
 FUSED = nn.functional.scaled_dot_product_attention
 
 
@@ -56,7 +57,7 @@ class _Watch(TorchFunctionMode):
         if func is FUSED:
             return self._fused(module, *args, **kwargs)
         out = func(*args, **kwargs)
-        if func in SOFTMAX and out.ndim >= 3:
+        if (func in SOFTMAX or func is ANGLES) and out.ndim >= 3:
             self._watcher.keep(module, out)
         return out
 

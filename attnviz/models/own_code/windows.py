@@ -37,7 +37,7 @@ def windowed(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Found]
         shift = block.shift_size
         shift = int(shift[0] if isinstance(shift, (tuple, list)) else shift)
         places = window_places(rows, columns, side, shift)
-        maps, allowed = placed(raw.weights, places, rows * columns)
+        maps, allowed = placed(raw.weights, places, places, (rows * columns,) * 2)
         allowed &= apart(rows, columns, shift)
         axis = patches(rows, columns, down)
         found.append(Found(f"stage {stage + 1}", index, maps, allowed, (axis, axis)))
@@ -65,23 +65,28 @@ def apart(rows: int, columns: int, shift: int) -> Bool[Tensor, "1 queries keys"]
 
 
 def placed(
-    windows: Float[Tensor, "windows heads inside inside"],
-    places: Int[Tensor, "windows inside"],
-    length: int,
+    windows: Float[Tensor, "windows heads q k"],
+    queries: Int[Tensor, "windows_q q"],
+    keys: Int[Tensor, "windows_k k"],
+    shape: tuple[int, int],
 ) -> tuple[Float[Tensor, "heads queries keys"], Bool[Tensor, "1 queries keys"]]:
-    """(the maps over all patches, the pairs that share a window)."""
-    if windows.shape[0] != places.shape[0] or windows.shape[-1] != places.shape[1]:
+    """(the maps over all patches, the pairs that share a window).
+
+    queries, keys: the patch at each position of each window, -1 for none; shape: how many
+    patches there are of each. Raises ModelError where these are places of other windows.
+    """
+    expected = (*queries.shape, keys.shape[1])
+    if (windows.shape[0], *windows.shape[2:]) != expected or len(queries) != len(keys):
         raise ModelError(
-            f"Windows of shape {tuple(windows.shape)} do not cover {length} patches; expected "
-            f"{places.shape[0]} windows of {places.shape[1]} patches."
+            f"Windows of shape {tuple(windows.shape)} do not cover {shape[1]} patches; expected "
+            f"{len(keys)} windows of {queries.shape[1]} queries by {keys.shape[1]} keys."
         )
-    maps = windows.new_zeros(windows.shape[1], length, length)
-    allowed = torch.zeros(1, length, length, dtype=torch.bool)
-    for window, inside in zip(windows, places, strict=True):
-        real = (inside >= 0).nonzero()[:, 0]
-        i, j = inside[real][:, None], inside[real][None, :]
-        maps[:, i, j] = window[:, real][:, :, real]
-        allowed[:, i, j] = True
+    maps = windows.new_zeros(windows.shape[1], *shape)
+    allowed = torch.zeros(1, *shape, dtype=torch.bool)
+    for window, asking, read in zip(windows, queries, keys, strict=True):
+        i, j = (asking >= 0).nonzero(), (read >= 0).nonzero()[:, 0][None]
+        maps[:, asking[i], read[j]] = window[:, i, j]
+        allowed[:, asking[i], read[j]] = True
     return maps, allowed
 
 

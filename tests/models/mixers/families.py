@@ -69,6 +69,7 @@ FAMILIES: dict[str, Callable[[], Any]] = {
     "mamba": lambda: hf.MambaConfig(**MAMBA),
     "mamba2": lambda: hf.Mamba2Config(**MAMBA, num_heads=8, head_dim=8, n_groups=2, chunk_size=4),
     "falcon_mamba": lambda: hf.FalconMambaConfig(**MAMBA),
+    "rwkv": lambda: hf.RwkvConfig(vocab_size=64, hidden_size=32, num_hidden_layers=2, **ENDS),
     "falcon_h1": lambda: hf.FalconH1Config(
         **GROUPED,
         head_dim=8,

@@ -28,7 +28,7 @@ AFTER |= dict.fromkeys(("jamba", "mamba", "falcon_mamba", "falcon_h1"), "out_pro
 # A V times SiLU(z) goes to the output projection; where z stands in what the first one gives.
 GATED = dict.fromkeys(("jamba", "mamba", "falcon_mamba"), slice(64, 128))
 GATED |= {"falcon_h1": slice(0, 32)}
-KIND = dict.fromkeys(("qwen3_next", "olmo_hybrid", "kimi_linear", "minimax"), "linear")
+KIND = dict.fromkeys(("qwen3_next", "olmo_hybrid", "kimi_linear", "minimax", "rwkv"), "linear")
 
 _MADE: dict[str, tuple[LoadedModel, Capture]] = {}
 

@@ -10,7 +10,7 @@ import { Filing } from "./filing.js";
 import { FirstToken } from "./firsttoken.js";
 import { layOutGrid, taken } from "./gridstage.js";
 import { openHead, shownPanels } from "./heads.js";
-import { linked } from "./linking.js";
+import { kept, linked } from "./linking.js";
 import { PLAIN, optionsOf, toggled } from "./look.js";
 import { MOST_OTHERS, mapOf } from "./maps.js";
 import { exportMenu } from "./menu.js";
@@ -95,7 +95,7 @@ export class Explorer {
     this.theme = themeOf(this.root, figure, this.options.palette);
     this.measure = measurer(this.theme);
     loadFaces(this);
-    this.pointer = null;
+    this.pointer = kept(this.pointer, figure);
     this.depot.serve(figure);
     this.root.setAttribute("role", "figure");
     this.root.setAttribute("aria-label", figure.alt);

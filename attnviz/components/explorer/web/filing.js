@@ -14,7 +14,7 @@ export class Filing {
   constructor() {
     /** @type {((number: number, kind: "page" | "map") => void) | null} where there is a Python to ask */
     this.send = null;
-    /** @type {{number: number, done: (file: Made) => void} | null} */
+    /** @type {{number: number, kind: "page" | "map", done: (file: Made) => void, timer: number} | null} */
     this.asked = null;
   }
 
@@ -22,17 +22,23 @@ export class Filing {
   ask(kind) {
     const number = Date.now();
     return new Promise((done) => {
-      this.asked = { number, done };
+      const timer = /** @type {any} */ (setTimeout(() => done(null), PATIENCE));
+      this.asked = { number, kind, done, timer };
       this.send?.(number, kind);
-      setTimeout(() => done(null), PATIENCE);
     });
   }
 
   /** The same message may come again, with another theme. @param {Figure} figure */
-  take({ file }) {
-    if (!file || file.number !== this.asked?.number) return;
-    const { done } = this.asked;
+  take({ file, fileHeard }) {
+    if (!this.asked) return;
+    const { number, kind, done, timer } = this.asked;
+    if (file?.number !== number) {
+      // Heard, and no file: another run broke off the one that made it.
+      if (fileHeard === number) this.send?.(number, kind);
+      return;
+    }
     this.asked = null;
+    clearTimeout(timer);
     if (file.refusal) done(file.refusal);
     else if (file.kind === "map") fetched().then(done);
     else done(new Blob([/** @type {any} */ (file.data)], { type: "text/html" }));

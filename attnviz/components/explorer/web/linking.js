@@ -1,11 +1,28 @@
 // @ts-check
-/** @import { Panel, View } from "./types.js" */
+/** @import { Figure, Panel, View } from "./types.js" */
+import { alike } from "./zooming.js";
 
 /**
  * Where the reader points: a row and a column of one panel, either of which may be missing.
  *
  * @typedef {{panel: Panel, row: number | null, col: number | null}} Pointer
  */
+
+/**
+ * What was pointed at is so still when new numbers come for the same rows and columns: nobody has
+ * moved, neither a hand nor the keyboard's cell.
+ *
+ * @param {Pointer | null} pointer
+ * @param {Figure} figure - that is shown from now on
+ * @returns {Pointer | null}
+ */
+export function kept(pointer, { panels }) {
+  if (pointer === null) return null;
+  const { panel } = pointer;
+  // What is drawn for comparison only is named after the figure's own.
+  const own = panels.find(({ id }) => id === panel.id.replace(/~.*/, ""));
+  return own && alike(own, panel) ? pointer : null;
+}
 
 /**
  * The same place on another panel, by the names of the axes: among its drawn rows and columns,

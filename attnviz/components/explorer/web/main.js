@@ -48,8 +48,10 @@ export default function mount({ data, parentElement, setStateValue, setTriggerVa
     Object.assign(root, { __explorer: explorer });
   }
   const shown = explorer;
-  shown.filing.send = (number, kind) =>
+  shown.filing.send = (number, kind) => {
+    shown.telling.flush(); // told in a moment, it would break off the run that makes the file
     setTriggerValue("file", { number, kind, selection: { ...shown.selection, look: lookOf(shown.options, shown.zooming.said()) } });
+  };
   return () => {
     explorers.get(parentElement)?.stop();
     explorers.delete(parentElement);

@@ -8,9 +8,10 @@
  *   tops: Float32Array | null, digest: string}} Part
  *
  * What a run of the page says: which one it is, the selection it knows, whether the choice of a
- * head is the browser's own business, and the answer to a question if it was run for one.
+ * head is the browser's own business, the number of the last question that Python heard, and the
+ * answer to a question if it was run for one.
  *
- * @typedef {{wire: string, run: number, known: Selection, quiet: boolean,
+ * @typedef {{wire: string, run: number, known: Selection, quiet: boolean, heard?: number | null,
  *   answer?: {number: number | null, part: Part | null, refusal?: string} | null}} Note
  *
  * @typedef {{layer: number, head: number, rows: [number, number] | null,
@@ -22,7 +23,7 @@
  */
 
 const PATIENCE = 30_000; // ms after which an answer is not waited for any more; a busy server takes ten
-const SILENCE = "The server has not answered for ten seconds.";
+const SILENCE = `The server has not answered for ${PATIENCE / 1000} seconds.`;
 
 /** What is wanted most goes first, and of each kind only the latest counts. */
 const KINDS = /** @type {const} */ (["head", "tile", "row"]);
@@ -63,6 +64,9 @@ export class Wire {
       const { request } = this.asked;
       this.over();
       this.listener?.answer(request, answer.part ?? null, answer.refusal ?? "");
+    } else if (this.asked && note.heard === this.asked.number) {
+      // Another run broke off the one that had the answer.
+      send({ ...this.asked.request, number: this.asked.number });
     }
     if (news) this.listener?.note(note);
     this.next();
