@@ -42,7 +42,11 @@ _SIGNED = {
     "sums": "",
     "file": "effective",
 }
-_STATELESS = _SIGNED | {"rows": "token of the output", "cols": "token of the input"}
+_EFFECTIVE = {
+    "signed": _SIGNED,
+    "shares": _SIGNED | {"what": "exact effective map", "sums": ", rows sum to 1"},
+    "waves": _SIGNED | {"rows": "token of the output", "cols": "token of the input"},
+}
 _CROSS = _SOFTMAX | {
     "rows": "decoder (query): attends from",
     "cols": "encoder (key): attends to",
@@ -60,7 +64,7 @@ _SINKS = {"what": "softmax weights with the sink's"}
 def words_of(capture: Any) -> dict[str, str]:
     """rows, cols, alt, what, sums (what rows add up to) and file (a file's stem) of these maps."""
     if capture.signed:
-        words = _STATELESS if capture.stateless else _SIGNED
+        words = _EFFECTIVE[capture.nature]
     else:
         words = _CROSS if getattr(capture, "group", "self") == "cross" else _SOFTMAX
     if getattr(capture, "scale", "weight") == "magnitude":

@@ -68,18 +68,6 @@ class ValueWeighted(Capture):
     def scale(self) -> str:
         return "magnitude"
 
-    @property
-    def note(self) -> str:
-        """What these maps are, in sentences for beside the picture."""
-        gate = ""
-        if self.gated:
-            gate = " The gate of these layers is counted in: it multiplies what each query reads."
-        return (
-            "Norms, not probabilities: a cell is the length of the vector that its token brings, "
-            "weight × value × W_O (Kobayashi et al. 2020). Rows do not sum to 1. Small maps and "
-            f"the numbers of all heads are of shares, each row divided by its sum.{gate}"
-        )
-
     def tops(self, layer: int, head: int) -> Float32[np.ndarray, " rows"]:
         """The largest norm of each row of one head's map."""
         self._of_head(layer, head)
@@ -133,7 +121,20 @@ def value_weighted(
     own |= {"records": records, "pooled": stacked(pooled, 4), "numbers": stacked(numbers, 3)}
     own |= {"mixers": {}, "parts": {}, "probabilities": None}
     gated = tuple(number for number, each in norms.items() if each.shape[1] > 1)
+    own["note"] = _note(gated)
     return ValueWeighted(**own, largest_of_rows=tops, gated=gated)
+
+
+def _note(gated: tuple[int, ...]) -> str:
+    """What these maps are, in sentences for beside the picture."""
+    gate = ""
+    if gated:
+        gate = " The gate of these layers is counted in: it multiplies what each query reads."
+    return (
+        "Norms, not probabilities: a cell is the length of the vector that its token brings, "
+        "weight × value × W_O (Kobayashi et al. 2020). Rows do not sum to 1. Small maps and "
+        f"the numbers of all heads are of shares, each row divided by its sum.{gate}"
+    )
 
 
 def _weighted(record: LayerRecord, norms: Norms) -> tuple[LayerRecord, LayerRecord]:

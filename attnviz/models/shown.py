@@ -39,9 +39,9 @@ class Shown:
         return self.base.signed
 
     @property
-    def stateless(self) -> bool:
-        """Whether these are effective maps of layers that keep no state."""
-        return getattr(self.base, "stateless", False)
+    def nature(self) -> str:
+        """Of effective maps what they are: signed, shares or waves."""
+        return getattr(self.base, "nature", "")
 
     @property
     def group(self) -> str:

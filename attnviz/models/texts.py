@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,9 @@ from attnviz.models.loaded import LoadedModel
 from attnviz.models.pieces import special_ids
 from attnviz.models.tokens import screen_tokens
 from attnviz.settings import settings
+
+SOUND = ("input_values", "input_features")
+"""What transformers calls a waveform, and a spectrogram."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,10 @@ def tokenise(
     _require_text(text)
     if model.tokenizer is None:
         raise AttnvizError(f"{model.title} came without a tokenizer, so it cannot read a text.")
+    if getattr(model.model, "main_input_name", "") in SOUND and not _takes_ids(model.model):
+        raise AttnvizError(
+            f"{model.title} hears sound and reads no text; choose a model that reads text."
+        )
     fast = bool(getattr(model.tokenizer, "is_fast", False))
     inputs = dict(
         model.tokenizer(
@@ -69,6 +77,10 @@ def tokenise(
         inputs={name: tensor.to(model.device) for name, tensor in inputs.items()},
         offsets=offsets,
     )
+
+
+def _takes_ids(model: Any) -> bool:
+    return "input_ids" in inspect.signature(model.forward).parameters
 
 
 def axis_of(

@@ -58,7 +58,7 @@ def definitions(maps: Any, columns: Collection[str]) -> None:
             f"- **{TITLES[name]}**: {text}" for name, text in DEFINITIONS.items() if name in columns
         ]
         st.markdown("\n".join(lines))
-        if maps.signed:
+        if maps.signed and maps.nature != "shares":
             st.markdown(SIGNED)
         elif "self" not in columns:
             st.markdown(ACROSS)

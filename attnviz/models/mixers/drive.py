@@ -29,9 +29,8 @@ class Drive(ABC):
     value: Float[Tensor, "heads length d_v"]
 
     says: ClassVar[str]  # what the maps are, in words for beside the picture
+    nature: ClassVar[str] = "signed"  # or shares: rows sum to 1; waves: no state, a sum of heads
     causal: ClassVar[bool] = True
-    stateless: ClassVar[bool] = False
-    summed: ClassVar[bool] = False  # the layer's output is the sum of its heads' A V
     kind: str = "linear"
 
     @property

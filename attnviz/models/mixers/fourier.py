@@ -30,9 +30,8 @@ class FourierDrive(Drive):
         "head 0 times the real part plus head 1 times the imaginary part of the values' own "
         "transform over features."
     )
+    nature: ClassVar[str] = "waves"
     causal: ClassVar[bool] = False
-    stateless: ClassVar[bool] = True
-    summed: ClassVar[bool] = True
 
     def tile(
         self, heads: slice, rows: Int[Tensor, " rows"], cols: Int[Tensor, " cols"]

@@ -184,10 +184,12 @@ def _check(drive: Drive, factor: Tensor | None, output: Tensor) -> LayerCheck:
     heads = range(0, output.shape[0], step)
     step = -(-length // ROWS) if short else 1
     rows = torch.arange(length - 1, -1, -step)[:ROWS].flip(0)
-    error = 0.0
+    error = sums = 0.0
     for head in heads:
-        some = slice(None) if drive.summed else slice(head, head + 1)
+        some = slice(None) if drive.nature == "waves" else slice(head, head + 1)
         A = drive.tile(some, rows, torch.arange(length))  # (1 or all, rows, T)
+        if drive.nature == "shares":
+            sums = max(sums, float((A.sum(-1) - 1).abs().max()))
         got = (A @ drive.value[some].to(A)).sum(0)
         if factor is not None:
             got = got * factor[head, rows].float()
@@ -195,7 +197,7 @@ def _check(drive: Drive, factor: Tensor | None, output: Tensor) -> LayerCheck:
         largest = float(wanted.abs().max())
         far = float((got - wanted).abs().max()) / max(1.0, largest)
         error = max(error, far if far == far else float("inf"))
-    return LayerCheck(error, 0.0, 0.0, softmax=False)
+    return LayerCheck(error, sums, 0.0, softmax=drive.nature == "shares")
 
 
 def _is_lightning(module: nn.Module) -> bool:

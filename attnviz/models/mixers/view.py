@@ -47,10 +47,7 @@ class EffectiveMaps(Regroupable):
     @property
     def layers(self) -> tuple[Layer, ...]:
         """The layers, by their true numbers, with at most their first 16 heads."""
-        return tuple(
-            replace(record.layer, n_heads=min(record.n_heads, SHOWN))
-            for record in self.records.values()
-        )
+        return tuple(_listed(record.layer) for record in self.records.values())
 
     @property
     def n_keys(self) -> int:
@@ -74,9 +71,9 @@ class EffectiveMaps(Regroupable):
         return f"Effective maps: {' '.join(kinds)}{shown}"
 
     @property
-    def stateless(self) -> bool:
-        """Whether no layer keeps a state, so that there are no gates."""
-        return all(d.stateless for record in self.records.values() for d in record.drives)
+    def nature(self) -> str:
+        """What the maps are: "signed", "shares" (rows sum to 1) or "waves" (there is no state)."""
+        return next(iter(self.records.values())).drives[0].nature
 
     def weights(
         self, layer: int, head: int, rows: slice | None = None, cols: slice | None = None
@@ -143,7 +140,7 @@ class EffectiveMaps(Regroupable):
         for index, record in self.records.items():
             for head in range(min(record.n_heads, SHOWN)):
                 rows.append({"layer": index, "head": head})
-                if not self.stateless:
+                if self.nature != "waves":
                     strips = record.strips(head)
                     rows[-1] |= {
                         "decay": float(strips.decay.mean()),
@@ -160,6 +157,15 @@ class EffectiveMaps(Regroupable):
                 f"linear and state-space layers are {', '.join(map(str, self.records))}."
             )
         return record
+
+
+def _listed(layer: Layer) -> Layer:
+    """With its first heads only, and the keys of theirs, where these share them evenly."""
+    if layer.n_heads <= SHOWN:
+        return layer
+    sharing = min(layer.n_heads // layer.n_kv_heads, SHOWN)
+    groups = SHOWN // sharing if SHOWN % sharing == 0 else SHOWN
+    return replace(layer, n_heads=SHOWN, n_kv_heads=groups)
 
 
 def _by_columns(

@@ -33,8 +33,10 @@ class WkvDrive(Drive):
 
     says: ClassVar[str] = (
         "of every channel of RWKV's WKV what its output, before the receptance gate, takes from "
-        "each token's value: exact, no weight is negative, and rows add up to 1."
+        "each token's value: exact, no weight is negative, and rows add up to 1. A channel's state "
+        "is shown as the weighted mean of its values so far."
     )
+    nature: ClassVar[str] = "shares"
 
     def tile(
         self, heads: slice, rows: Int[Tensor, " rows"], cols: Int[Tensor, " cols"]

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import attnviz as av
+from attnviz.figures import capture as figures
 from attnviz.models import Capture, LoadedModel
 from attnviz.models.mixers.wkv import WkvDrive
 from tests.models.mixers.families import FAMILIES
@@ -82,7 +83,12 @@ def test_the_run_is_the_plain_one(model: LoadedModel, capture: Capture) -> None:
     view = capture.effective
     assert view is not None
     assert "rows add up to 1" in view.note
+    assert "rows sum to 1 within" in capture.check.sentence
     assert "first 16 of 32 channels" in view.note
+    figure = figures.capture_figure(view, 1, 3)
+    assert figure.grid is not None
+    assert figure.grid.kv_heads == 16
+    np.testing.assert_array_equal(figure.panels[0].values, view.weights(1, 3))
 
 
 def test_parts_and_means_are_those_of_the_whole(
