@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 import torch
 
+from attnviz import input_checks
 from attnviz.errors import AttnvizError
+from attnviz.models.slices import slice_of
 
 if TYPE_CHECKING:
     from attnviz.models.captures import Capture
@@ -76,11 +78,10 @@ def _means(record: object, n_heads: int, rows: slice, cols: slice) -> np.ndarray
 
 
 def _span(place: int | slice, length: int, word: str) -> slice:
-    if isinstance(place, int):
-        if not 0 <= place < length:
-            raise AttnvizError(f"There are {word} 0 to {length - 1}; {place} is not there.")
-        return slice(place, place + 1)
-    start, stop, step = place.indices(length)
-    if step != 1 or stop <= start:
-        raise AttnvizError(f"A block of {word} spans one at least, not {place!r}.")
-    return slice(start, stop)
+    if isinstance(place, slice):
+        span = slice_of(place, length)
+        if span.step != 1 or span.start == span.stop:
+            raise AttnvizError(f"A block of {word} spans one at least, not {place!r}.")
+        return slice(span.start, span.stop)
+    one = input_checks.place(word, place, length)
+    return slice(one, one + 1)

@@ -8,7 +8,7 @@ address that is a moment old.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -21,26 +21,45 @@ _KEPT = "_address"
 
 
 @dataclass
-class _Visit:
-    """The page being shown, which controls have read the address since it was entered, and what
-    the browser was told to make of it."""
+class Visit:
+    """The page being shown, which controls have read the address since it was entered, what the
+    browser was told to make of it, and which controls it shows."""
 
     page: str | None = None
     by_history: bool = False
     heard: set[str] = field(default_factory=set)
     told: dict[str, str | None] = field(default_factory=dict)
+    made: set[str] = field(default_factory=set)  # by this run, as far as it has come
+    shown: set[str] | None = None  # by the last run that came to its end; None: there was none
+
+    def end(self) -> None:
+        """A run has shown all that it will: whatever else there was is gone from the browser."""
+        self.shown = self.made
 
 
-def _visit() -> _Visit:
-    return st.session_state.setdefault(_KEPT, _Visit())
+def _visit() -> Visit:
+    return st.session_state.setdefault(_KEPT, Visit())
 
 
-def begin(page: str) -> None:
-    """Called by the shell at the start of each run, with the page's own path."""
+def begin(page: str) -> Visit:
+    """Called by the shell at the start of each run, with the page's own path; it ends the visit's
+    run, for which the session's state may no longer be asked once a page has stopped."""
     run = get_script_run_ctx()
     by_history = bool(run and run.is_history_navigation)
     if by_history or _visit().page != page:
-        st.session_state[_KEPT] = _Visit(page, by_history)
+        st.session_state[_KEPT] = Visit(page, by_history)
+    visit = _visit()
+    visit.made = set()
+    return visit
+
+
+def comes_back(key: str) -> bool:
+    """Whether a control that is made now was not there before, as after a page that stopped at a
+    mistake above it: the browser would begin with the widget's own default. It counts as made."""
+    visit = _visit()
+    gone = visit.shown is not None and key not in visit.shown
+    visit.made.add(key)
+    return gone
 
 
 def seed(key: str, parse: Callable[[str], Value | None], default: Value) -> None:
@@ -75,20 +94,24 @@ def news(key: str, parts: Collection[str]) -> bool:
 
 
 def write(key: str, value: str | None) -> None:
-    """Put a value into the address, or None to leave it bare.
+    """Put a value into the address, or None to leave it bare."""
+    write_all({key: value})
+
+
+def write_all(values: Mapping[str, str | None]) -> None:
+    """Put these values into the address at once: what is told is one step back in the browser.
 
     The address that a run came with may be a moment old: what it says already counts only if the
     browser was not told something else since.
     """
-    visit = _visit()
-    said = st.query_params.get(key)
-    told = visit.told.get(key, said)
-    visit.told[key] = value
-    if said == told == value:
-        return
-    if value is not None:
-        st.query_params[key] = value
-    else:
-        if said is None:  # then leaving it out would not be told
-            st.query_params[key] = told or ""
-        st.query_params.pop(key, None)
+    visit, news = _visit(), {}
+    for key, value in values.items():
+        said = st.query_params.get(key)
+        told = visit.told.get(key, said)
+        visit.told[key] = value
+        if not said == told == value:
+            news[key] = value
+    if news:
+        now = dict.fromkeys([*st.query_params, *news])
+        words = {key: news.get(key, st.query_params.get(key)) for key in now}
+        st.query_params.from_dict({key: word for key, word in words.items() if word is not None})

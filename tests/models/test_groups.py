@@ -45,6 +45,12 @@ def test_three_groups_with_their_own_axes(t5: LoadedModel) -> None:
     assert [layer.kind for layer in cross.layers] == ["cross", "cross"]
     assert cross.overview().shape == (2, 4, 3, 6)
     assert len(cross.metrics()) == 8
+    # No query is one of the keys: nothing is "the token itself", nor so many tokens away.
+    own = [*("distance", "previous", "self"), *("duplicate", "induction")]
+    assert cross.metrics()[own].isna().all(axis=None)
+    assert cross.by_words().metrics()[own[:3]].isna().all(axis=None)
+    assert cross.metrics()[["entropy", "first", "span"]].notna().all(axis=None)
+    assert capture.of("decoder").metrics()[own[:1]].notna().all(axis=None)
     with pytest.raises(AttnvizError, match="encoder, decoder, cross"):
         capture.weights(0, 0, group="sideways")
 
@@ -65,6 +71,16 @@ def test_the_groups_are_the_model_s_own_maps(t5: LoadedModel) -> None:
         for layer in range(2):
             got = np.stack([capture.weights(layer, head, group=group) for head in range(4)])
             np.testing.assert_allclose(got, maps[layer][0].numpy(), atol=1e-5)
+
+
+def test_places_in_two_texts_are_not_compared(t5: LoadedModel) -> None:
+    """A decoder's token 3 is not the encoder's token 3: there is no distance, and no self."""
+    capture = av.capture(t5, source=SOURCE, target=TARGET)
+    for maps in (capture.of("cross"), capture.of("cross").by_words()):
+        table = maps.metrics()
+        assert table[["distance", "previous", "self"]].isna().all(axis=None)
+        assert table[["entropy", "first", "span"]].notna().all(axis=None)
+    assert capture.of("decoder").metrics()["self"].notna().all()
 
 
 def test_a_target_that_is_not_given_is_written_by_the_model(t5: LoadedModel) -> None:

@@ -15,17 +15,13 @@ class Told(dict):
     def __init__(self) -> None:
         super().__init__()
         self.browser: dict[str, str] = {}
+        self.steps = 0  # back in the browser
 
-    def __setitem__(self, key: str, value: str) -> None:
-        super().__setitem__(key, value)
+    def from_dict(self, words: dict[str, str]) -> None:
+        dict.clear(self)
+        dict.update(self, words)
         self.browser = dict(self)
-
-    def pop(self, key: str, default: object = None) -> object:
-        if key not in self:
-            return default  # as Streamlit: nothing is sent
-        value = super().pop(key)
-        self.browser = dict(self)
-        return value
+        self.steps += 1
 
     def stale(self, **said: str) -> None:
         """The next run comes with this address, whatever the browser was told meanwhile."""
@@ -68,3 +64,29 @@ def test_what_the_browser_has_is_not_told_again(query: Told) -> None:
     address.write("mask", "causal")
     address.write("head", None)
     assert query.browser == {}
+
+
+def test_what_changes_together_is_one_step_back(query: Told) -> None:
+    query.stale(layer="1", mask="causal")
+    address.write_all({"layer": None, "row": "2", "col": "3"})
+    assert query.browser == {"mask": "causal", "row": "2", "col": "3"}
+    assert query.steps == 1
+    address.write_all({"row": "2", "col": "3"})
+    assert query.steps == 1  # nothing new
+
+
+def test_a_control_comes_back_where_the_last_whole_run_did_not_show_it(query: Told) -> None:
+    """So it does after a page that stopped at a mistake, and not after a run that was cut short."""
+
+    def run(*keys: str, whole: bool = True) -> list[bool]:
+        visit = address.begin("page")
+        back = [address.comes_back(key) for key in keys]
+        if whole:
+            visit.end()
+        return back
+
+    assert run("text", "tab") == [False, False]  # entered
+    assert run("text") == [False]  # stopped at a mistake
+    assert run("text", "tab") == [False, True]
+    assert run("text", whole=False) == [False]  # another run began meanwhile
+    assert run("text", "tab") == [False, False]
