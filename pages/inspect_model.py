@@ -83,7 +83,7 @@ page.caution("not_explanation", "head_role")
 tabs = {"next": "What comes next"} | ({"which": which_panels.TITLE} if shown is own else {})
 tabs |= {"heads": "All heads as a table", "files": "Numbers out"}
 if shown.signed:
-    tabs |= {} if shown.nature == "waves" else {"state": "Gates and state"}
+    tabs |= {} if shown.nature in ("waves", "mixing") else {"state": "Gates and state"}
 elif shown is own:
     tabs |= structure_panels.tabs(shown)
 section = controls.section(tabs)

@@ -45,6 +45,7 @@ _SIGNED = {
 _EFFECTIVE = {
     "signed": _SIGNED,
     "shares": _SIGNED | {"what": "exact effective map", "sums": ", rows sum to 1"},
+    "mixing": _SIGNED | {"rows": "output of", "cols": "input from"},
     "waves": _SIGNED | {"rows": "token of the output", "cols": "token of the input"},
 }
 _CROSS = _SOFTMAX | {
@@ -97,8 +98,7 @@ def in_words(title: str) -> str:
 def expression(capture: Any) -> str:
     """What makes these maps of a `capture`, in Python."""
     group = getattr(capture, "group", "self")
-    mixing = capture.captured[0].kind == "mixing"  # these are the capture's own
-    of = "capture.effective" if capture.signed and not mixing else "capture"
+    of = "capture.effective" if capture.signed and capture.nature != "mixing" else "capture"
     of += "" if group in ("self", "encoder") else f".of({group!r})"
     return of + getattr(capture, "code", "")
 

@@ -55,9 +55,9 @@ class WeightedRecord(LayerRecord):
 
 
 NOTE = (
-    "Norms, not probabilities: a cell is the length of the vector that its token brings, weight × "
-    "value × W_O (Kobayashi et al. 2020). Rows do not sum to 1. Small maps and the numbers of all "
-    "heads are of shares, each row divided by its sum."
+    "Norms, not probabilities: a cell is the length of the vector that its token brings, "
+    "weight × value × W_O (Kobayashi et al. 2020). Rows do not sum to 1. Small maps and "
+    "the numbers of all heads are of shares, each row divided by its sum."
 )
 GATED = " The gate of these layers is counted in: it multiplies what each query reads."
 
@@ -70,7 +70,7 @@ class ValueWeighted(Capture):
     """
 
     largest_of_rows: Mapping[int, Float[Tensor, "heads queries"]] = field(kw_only=True, repr=False)
-    gated: tuple[int, ...] = ()
+    gated: tuple[int, ...] = ()  # layers
 
     @property
     def scale(self) -> str:
@@ -129,7 +129,7 @@ def value_weighted(
     own |= {"records": records, "pooled": stacked(pooled, 4), "numbers": stacked(numbers, 3)}
     own |= {"mixers": {}, "parts": {}, "probabilities": None}
     gated = tuple(number for number, each in norms.items() if each.shape[1] > 1)
-    own["note"] = NOTE + (GATED if gated else "")
+    own |= {"note": NOTE + (GATED if gated else "")}
     return ValueWeighted(**own, largest_of_rows=tops, gated=gated)
 
 

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float32
 
 from attnviz.errors import AttnvizError, ModelError
 from attnviz.metrics import patterns
-from attnviz.metrics.heads import NAMES, PLACES
+from attnviz.metrics.heads import head_table
 from attnviz.models.axis import Axis
 from attnviz.models.check import CheckResult
 from attnviz.models.grouped import Regroupable, grouped
@@ -111,30 +111,17 @@ class Capture(Regroupable):
     @property
     def signed(self) -> bool:
         """These are no softmax weights but the effective maps of a mixer without a state."""
-        return any(layer.kind == "mixing" for layer in self.layers)
+        return self.nature == "mixing"
 
     @property
-    def stateless(self) -> bool:
-        """Whether these are effective maps of layers that keep no state."""
-        return self.signed
+    def nature(self) -> str:
+        """Of effective maps what they are, as EffectiveMaps has it: here mixing, else nothing."""
+        return "mixing" if any(layer.kind == "mixing" for layer in self.layers) else ""
 
     @property
     def effective(self) -> EffectiveMaps | None:
         """The linear and state-space layers, to be read like a capture; None: there are none."""
-        if not self.mixers:
-            return None
-        return EffectiveMaps(
-            model_name=self.model_name,
-            text=self.text,
-            tokens=self.tokens,
-            token_details=self.token_details,
-            token_ids=self.token_ids,
-            special=self.special,
-            records=self.mixers,
-            tokenizer=self.tokenizer,
-            roles=self.roles,
-            written=self.written,
-        )
+        return EffectiveMaps.of_run(self) if self.mixers else None
 
     @property
     def nbytes(self) -> int:
@@ -232,19 +219,11 @@ class Capture(Regroupable):
     def metrics(self) -> pd.DataFrame:
         """A row per (layer, head): metrics.heads.NAMES, then metrics.patterns.NAMES.
 
-        The latter are NaN where the text repeats no token, and like those that compare the places
-        of query and key (metrics.heads.PLACES) where the keys are another text's.
+        The latter are NaN where the text repeats no token. Where the keys are another text's, so
+        are they, and what counts places from the query's own: distance, previous and self.
         """
-        rows = [
-            {"layer": layer.index, "head": head}
-            | dict(zip(NAMES, map(float, self.numbers[place, head]), strict=True))
-            for place, layer in enumerate(self.captured)
-            for head in range(layer.n_heads)
-        ]
-        frame = pd.DataFrame(rows, columns=["layer", "head", *NAMES])
-        if self.keys is not None:
-            frame[list(PLACES)] = np.nan
-        return frame.join(self._patterns)
+        heads = [(layer.index, layer.n_heads) for layer in self.captured]
+        return head_table(self.numbers, heads, self.keys is not None).join(self._patterns)
 
     @cached_property
     def _patterns(self) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,12 @@ class EffectiveMaps(Regroupable):
     tokenizer: Any = field(default=None, repr=False)
     roles: tuple[str, ...] = ()  # who says each token, in a chat
     written: Axis | None = None  # the new tokens where the model wrote on; the last was not read
+
+    @classmethod
+    def of_run(cls, capture: Any) -> EffectiveMaps:
+        """The maps of a Capture's linear and state-space layers."""
+        shared = {one.name: getattr(capture, one.name) for one in fields(cls)}
+        return cls(**shared | {"records": capture.mixers})
 
     @property
     def n_tokens(self) -> int:
