@@ -8,6 +8,7 @@ from attnviz.figures import capture as figures
 from attnviz.jobs import CaptureJob
 from attnviz.ui import (
     controls,
+    examples,
     granularity_panels,
     inspect_panels,
     maps,
@@ -21,8 +22,6 @@ from attnviz.ui import (
 )
 from attnviz.ui.folded import Folded
 
-SENTENCE = "The keys to the cabinet are on the table, because the cat sat on the mat."
-
 page.head(
     "Which words does each head of this model read?",
     "Every square is one head's map, the large one can be read cell by cell. Rows ask, columns "
@@ -33,11 +32,11 @@ left, right = st.columns([1, 2])
 with left:
     model = model_control.chosen()
 with right:
-    text = controls.text("Text", key="text", default=SENTENCE, height=68)
+    text = examples.text(model.name)
 
     with st.container(horizontal=True):
         with Folded("A conversation, a target, a picture", key="reading") as folded:
-            more = inspect_panels.reading(folded.open)
+            more = inspect_panels.reading(folded.open, model.name)
         units = granularity_panels.choice()
 
 job = CaptureJob(model, text, **more)
@@ -61,8 +60,9 @@ chosen = selection.current(
     n_heads=figures.n_heads(shown),
     default=default,
     panel="weights",
-    shape=(shown.n_tokens, shown.n_keys + 1),  # a sink may stand beside the keys
+    shape=figures.shape(shown),
     unit=getattr(shown, "unit", "token"),
+    whose=shown.model_name,
 )
 figure = maps.figure_of("inspect", drawn, shown, chosen)
 # Predictions are of no head: with them alone below, heads are the browser's own business.
@@ -83,9 +83,9 @@ page.caution("not_explanation", "head_role")
 tabs = {"next": "What comes next"} | ({"which": which_panels.TITLE} if shown is own else {})
 tabs |= {"heads": "All heads as a table", "files": "Numbers out"}
 if shown.signed:
-    tabs |= {} if shown.nature == "waves" else {"state": "Gates and state"}
+    tabs |= {} if shown.nature in ("waves", "mixing") else {"state": "Gates and state"}
 elif shown is own:
-    tabs |= structure_panels.TABS
+    tabs |= structure_panels.tabs(shown)
 section = controls.section(tabs)
 if section == "next":
     inspect_panels.predictions(capture)

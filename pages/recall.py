@@ -4,6 +4,7 @@ import streamlit as st
 
 from attnviz.errors import AttnvizError
 from attnviz.figures import recall as figures
+from attnviz.figures.spreadsheet import csv_of
 from attnviz.recall.measure import RecallJob
 from attnviz.ui import controls, page, recall_panels, work
 from attnviz.ui.folded import Folded
@@ -73,7 +74,7 @@ if section == "numbers":
     st.dataframe(summed, hide_index=True)
     st.download_button(
         "Every seed (CSV)",
-        table.to_csv(index=False),
+        csv_of(table),
         f"attnviz-recall-{d}.csv",
         "text/csv",
         on_click="ignore",

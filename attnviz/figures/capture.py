@@ -76,6 +76,11 @@ def n_heads(capture: Maps) -> int:
     return max(layer.n_heads for layer in capture.captured)
 
 
+def shape(capture: Maps) -> tuple[int, int]:
+    """Rows and columns of a map as it is drawn, a learned sink beside the keys included."""
+    return capture.n_tokens, with_sinks(capture).n_keys
+
+
 def default_head(capture: Maps) -> tuple[int, int]:
     """The (layer, head) to show first: a focused one that looks past the obvious.
 

@@ -45,6 +45,7 @@ _SIGNED = {
 _EFFECTIVE = {
     "signed": _SIGNED,
     "shares": _SIGNED | {"what": "exact effective map", "sums": ", rows sum to 1"},
+    "mixing": _SIGNED | {"rows": "output of", "cols": "input from"},
     "waves": _SIGNED | {"rows": "token of the output", "cols": "token of the input"},
 }
 _CROSS = _SOFTMAX | {
@@ -73,6 +74,7 @@ def words_of(capture: Any) -> dict[str, str]:
         words = words | _SINKS
     if getattr(capture, "unit", "token") == "word":
         words = words | {"what": f"{words['what']} by words"}
+        words |= {side: in_words(words[side]) for side in ("rows", "cols")}
     if getattr(capture, "hides", False) and not getattr(capture, "renormalised", False):
         words = words | {"sums": ""}
     if hasattr(capture, "unit") and any(getattr(one, "sinks", False) for one in capture.captured):
@@ -85,7 +87,7 @@ def titles(capture: Any) -> dict[str, str]:
     named = METRICS | HIDDEN | STATE
     if getattr(capture, "unit", "token") == "token":
         return named
-    return {column: in_words(title) for column, title in named.items()}
+    return {column: in_words(title) for column, title in named.items()} | STATE  # by tokens still
 
 
 def in_words(title: str) -> str:
@@ -96,8 +98,7 @@ def in_words(title: str) -> str:
 def expression(capture: Any) -> str:
     """What makes these maps of a `capture`, in Python."""
     group = getattr(capture, "group", "self")
-    mixing = capture.captured[0].kind == "mixing"  # these are the capture's own
-    of = "capture.effective" if capture.signed and not mixing else "capture"
+    of = "capture.effective" if capture.signed and capture.nature != "mixing" else "capture"
     of += "" if group in ("self", "encoder") else f".of({group!r})"
     return of + getattr(capture, "code", "")
 

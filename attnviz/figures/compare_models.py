@@ -10,6 +10,7 @@ from jaxtyping import Bool, Int
 
 from attnviz.figures.capture import block_of
 from attnviz.figures.figure import Axis, Figure, Grid, Panel
+from attnviz.figures.spreadsheet import csv_of
 from attnviz.models.choice import ModelChoice
 
 if TYPE_CHECKING:
@@ -185,8 +186,9 @@ def difference_csv(found: Comparison, head: Head, head_b: Head) -> str:
         [f"{a}/{b}" for a, b in zip(side.a, side.b, strict=True)]
         for side in (found.rows, found.cols)
     )
-    frame = pd.DataFrame(values, index=rows, columns=cols)
-    return frame.to_csv(index_label="positions of A/B; -1: none")
+    frame = pd.DataFrame(values, columns=cols)
+    frame.insert(0, "positions of A/B; -1: none", rows)
+    return csv_of(frame)
 
 
 def compare_models_code(

@@ -44,6 +44,15 @@ class SinkColumn:
     def n_keys(self) -> int:
         return self.capture.n_keys + 1
 
+    @property
+    def key_tokens(self) -> tuple[str, ...]:
+        return (*self.capture.key_tokens, LABEL)
+
+    @property
+    def records(self) -> None:
+        """None: the capture's own do not know the sink for a key."""
+        return
+
     def weights(
         self, layer: int, head: int, rows: slice | None = None, cols: slice | None = None
     ) -> Float32[np.ndarray, "rows cols"]:

@@ -15,13 +15,15 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_of(table: pd.DataFrame) -> str:
-    """The table without its index, text in quotes, an apostrophe before what would be a formula.
+    """The table without its index, text in quotes, an apostrophe before what would be a formula,
+    in a cell or a column's name.
 
     Numbers are as they are. Whoever needs the text to the letter takes another kind of file.
     """
     safe = table.copy()
     for name in table.columns[[not is_numeric_dtype(kind) for kind in table.dtypes]]:
         safe[name] = table[name].map(_harmless)
+    safe.columns = [_harmless(name) for name in safe.columns]
     return safe.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
 
 

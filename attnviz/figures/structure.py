@@ -19,6 +19,10 @@ COLOURS = {"layer": "Layer"} | METRICS
 """What the points of the plane may be coloured by."""
 
 
+MOST_NAMED = 10
+"""Layers, below the plane."""
+
+
 def distances_figure(found: Likeness, model: str) -> Figure:
     """Every head against every other, alike ones side by side."""
     heads = [found.places[place] for place in found.order]
@@ -102,12 +106,7 @@ def plane_chart(
                 "value",
                 None,
                 scale={"range": ["#" + bytes(row).hex() for row in shades]},
-                legend={
-                    "orient": "bottom",
-                    "title": COLOURS[colour],
-                    "format": ".2~g",
-                    "gradientLength": 240,
-                },
+                legend=_legend(colour, {layer for layer, _ in found.places}),
             ),
             "size": name(
                 "chosen", scale={"domain": [False, True], "range": [60, 320]}, legend=None
@@ -118,6 +117,20 @@ def plane_chart(
         "datasets": {"heads": rows},
     }
     return legible(chart, dark=dark)
+
+
+def _legend(colour: str, layers: set[int]) -> dict[str, Any] | None:
+    """The colours' key; layers are whole numbers, and a single one needs none."""
+    legend: dict[str, Any] = {
+        "orient": "bottom",
+        "title": COLOURS[colour],
+        "format": ".2~g",
+        "gradientLength": 240,
+    }
+    if colour != "layer":
+        return legend
+    steps = -(-len(layers) // MOST_NAMED)
+    return legend | {"values": sorted(layers)[::steps], "format": "d"} if len(layers) > 1 else None
 
 
 def plane_sentence(found: Likeness) -> str:

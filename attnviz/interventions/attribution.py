@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from attnviz.errors import ModelError
 from attnviz.interventions.heads import reading
-from attnviz.interventions.projections import outlets
+from attnviz.interventions.projections import text_outlets
 from attnviz.interventions.reading import prepared_of, read
 from attnviz.interventions.running import implementation
 from attnviz.models.interface import running
@@ -57,7 +57,8 @@ def head_logits(model: LoadedModel, text: str, token_id: int | None = None) -> H
 
     Raises ModelError for a model whose last norm or residual stream is of another make.
     """
-    places = outlets(model)
+    model = model.reader()
+    places = text_outlets(model)
     head: Any = model.model.get_output_embeddings() if model.kind == "decoder" else None
     norm = _last_norm(model)
     if head is None or norm is None:

@@ -17,11 +17,11 @@ from torch import Tensor, nn
 
 from attnviz.errors import AttnvizError, ModelError
 from attnviz.models.loaded import LoadedModel
-from attnviz.models.stacks import group_of, layer_number
+from attnviz.models.stacks import TOWERS, group_of, layer_number
 
 MIXER = re.compile(r"att(ention|n)|linear_attn|mamba|mixer|temporal_block", re.IGNORECASE)
 PROJECTIONS = frozenset({
-    "o_proj", "out_proj", "c_proj", "out_lin", "wo", "o", "dense", "to_out", "linear_out",
+    "o_proj", "out_proj", "c_proj", "out_lin", "wo", "Wo", "o", "dense", "to_out", "linear_out",
     "output_proj", "proj",
 })  # fmt: skip
 HEAD_COUNTS = (
@@ -31,6 +31,12 @@ HEAD_COUNTS = (
     "n_heads",
     "n_head",
 )
+
+
+UNSTEADY = {
+    "reformer": "it sorts tokens into buckets by hashes drawn anew in every pass",
+}
+"""Model types of which two passes differ without any change, and why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +69,21 @@ def outlets(model: LoadedModel) -> tuple[Outlet, ...]:
     """Every layer's output projection, by group and layer.
 
     Raises ModelError for a model in which none is found, or whose layers share one module
-    (ALBERT): there a head of one layer cannot be told from that of another.
+    (ALBERT): there a head of one layer cannot be told from that of another; and for one of which
+    two passes are not alike.
     """
+    reason = UNSTEADY.get(model.config.model_type)
+    if reason is not None:
+        raise ModelError(
+            f"What a removed head does to {model.title} cannot be told: {reason}; choose another "
+            "model."
+        )
     return _outlets(model.model, model.kind == "encoder_decoder")
+
+
+def text_outlets(model: LoadedModel) -> tuple[Outlet, ...]:
+    """Those of the stacks that a text passes through, without towers for pictures or sound."""
+    return tuple(one for one in outlets(model) if one.group not in TOWERS)
 
 
 @lru_cache(maxsize=8)
@@ -82,7 +100,7 @@ def _outlets(model: Any, two_stacks: bool) -> tuple[Outlet, ...]:
 
 def outlet(model: LoadedModel, layer: int, group: str | None = None) -> Outlet:
     """One layer's; of several groups one must be named. AttnvizError for one not there."""
-    every = outlets(model)
+    every = text_outlets(model)
     groups = list(dict.fromkeys(one.group for one in every))
     if group is None and len(groups) > 1:
         raise AttnvizError(

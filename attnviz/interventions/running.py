@@ -108,7 +108,7 @@ def intervene(
     Raises AttnvizError for a layer, head, token or pair that is not there, and for a pair that
     the model does not read anyway; ModelError for a model whose heads or masks cannot be reached.
     """
-    report = progress or silent
+    report, model = progress or silent, model.reader()
     if len(edits) > MOST_EDITS:
         raise AttnvizError(f"At most {MOST_EDITS:,} edits hold at once, not {len(edits):,}.")
     with model.lock:

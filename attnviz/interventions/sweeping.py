@@ -15,7 +15,7 @@ from torch import Tensor
 from attnviz.errors import AttnvizError
 from attnviz.interventions.depth import depth_of, repeatable
 from attnviz.interventions.heads import changing, examples_first, knocked_out, one_each
-from attnviz.interventions.projections import Outlet, outlets
+from attnviz.interventions.projections import Outlet, text_outlets
 from attnviz.interventions.reading import (
     Reading,
     accepted,
@@ -105,8 +105,8 @@ def sweep(
 
     Raises AttnvizError for a token that is not there or a model that predicts none.
     """
-    report = progress or silent
-    places = outlets(model)
+    report, model = progress or silent, model.reader()
+    places = text_outlets(model)
     with model.lock, running(model.model, implementation(model)):
         prepared = prepared_of(model, text, target)
         depth = depth_of(model, places)

@@ -54,6 +54,14 @@ class WeightedRecord(LayerRecord):
         return super().pairs(rows, cols) * self.log_norms[:, every, cols].exp()
 
 
+NOTE = (
+    "Norms, not probabilities: a cell is the length of the vector that its token brings, "
+    "weight × value × W_O (Kobayashi et al. 2020). Rows do not sum to 1. Small maps and "
+    "the numbers of all heads are of shares, each row divided by its sum."
+)
+GATED = " The gate of these layers is counted in: it multiplies what each query reads."
+
+
 @dataclass(frozen=True, eq=False)
 class ValueWeighted(Capture):
     """Reads like a Capture; weights() gives norms, whose rows do not sum to 1.
@@ -62,23 +70,11 @@ class ValueWeighted(Capture):
     """
 
     largest_of_rows: Mapping[int, Float[Tensor, "heads queries"]] = field(kw_only=True, repr=False)
-    gated: tuple[int, ...] = ()
+    gated: tuple[int, ...] = ()  # layers
 
     @property
     def scale(self) -> str:
         return "magnitude"
-
-    @property
-    def note(self) -> str:
-        """What these maps are, in sentences for beside the picture."""
-        gate = ""
-        if self.gated:
-            gate = " The gate of these layers is counted in: it multiplies what each query reads."
-        return (
-            "Norms, not probabilities: a cell is the length of the vector that its token brings, "
-            "weight × value × W_O (Kobayashi et al. 2020). Rows do not sum to 1. Small maps and "
-            f"the numbers of all heads are of shares, each row divided by its sum.{gate}"
-        )
 
     def tops(self, layer: int, head: int) -> Float32[np.ndarray, " rows"]:
         """The largest norm of each row of one head's map."""
@@ -133,6 +129,7 @@ def value_weighted(
     own |= {"records": records, "pooled": stacked(pooled, 4), "numbers": stacked(numbers, 3)}
     own |= {"mixers": {}, "parts": {}, "probabilities": None}
     gated = tuple(number for number, each in norms.items() if each.shape[1] > 1)
+    own |= {"note": NOTE + (GATED if gated else "")}
     return ValueWeighted(**own, largest_of_rows=tops, gated=gated)
 
 

@@ -16,6 +16,9 @@ NAMES = ("entropy", "distance", "first", "previous", "self", "span")
 """entropy: nats. distance: tokens. first, previous, self: share of a row's weight, 0 to 1.
 span: keys."""
 
+PLACES = ("distance", "previous", "self")
+"""Those that mean something only where queries and keys are of one text."""
+
 
 def row_metrics(
     weights: Float[Tensor, "heads rows keys"],

@@ -106,5 +106,7 @@ def plane(
     values, vectors = eigh(products)
     largest = values[::-1][:2].clip(min=0)
     places = vectors[:, ::-1][:, :2] * np.sqrt(largest)
+    if size == 1:
+        places = np.zeros((1, 2))
     total = values.clip(min=0).sum()
     return places, float(largest.sum() / total) if total > 0 else 1.0

@@ -10,6 +10,7 @@ import pandas as pd
 import torch
 
 from attnviz.errors import AttnvizError
+from attnviz.models.slices import slice_of, whole_number
 
 if TYPE_CHECKING:
     from attnviz.models.captures import Capture
@@ -76,11 +77,11 @@ def _means(record: object, n_heads: int, rows: slice, cols: slice) -> np.ndarray
 
 
 def _span(place: int | slice, length: int, word: str) -> slice:
-    if isinstance(place, int):
-        if not 0 <= place < length:
-            raise AttnvizError(f"There are {word} 0 to {length - 1}; {place} is not there.")
-        return slice(place, place + 1)
-    start, stop, step = place.indices(length)
-    if step != 1 or stop <= start:
-        raise AttnvizError(f"A block of {word} spans one at least, not {place!r}.")
-    return slice(start, stop)
+    if isinstance(place, slice):
+        span = slice_of(place, length)
+        if span.step != 1 or span.start == span.stop:
+            raise AttnvizError(f"A block of {word} spans one at least, not {place!r}.")
+        return slice(span.start, span.stop)
+    if not 0 <= whole_number(word, place) < length:
+        raise AttnvizError(f"There are {word} 0 to {length - 1}; {place} is not there.")
+    return slice(int(place), int(place) + 1)

@@ -11,7 +11,7 @@ class Axis:
 
     labels: tuple[str, ...]  # as shown
     details: tuple[str, ...]  # hover texts
-    ids: tuple[int, ...]  # as sent to the model; the position itself where there are no tokens
+    ids: tuple[int, ...]  # as sent to the model; below 0 for what is no token, of a picture places
     special: tuple[bool, ...]  # stands for no text and no patch: [CLS], <s>
     roles: tuple[str, ...] = ()  # who says it, in a chat; empty elsewhere
     grid: tuple[int, int] | None = None  # (rows, columns) of patches; specials stand before them
@@ -43,12 +43,17 @@ class Axis:
         )
 
 
+def no_tokens(count: int) -> tuple[int, ...]:
+    """Ids of so many things that no tokenizer knows: each is another one, and all are below 0."""
+    return tuple(range(-1, -1 - count, -1))
+
+
 def places(length: int, word: str = "position") -> Axis:
     """Bare positions, for what is no text: frames of a sound, queries of a detector, latents."""
     return Axis(
         labels=tuple(f"{word} {place}" for place in range(length)),
         details=tuple(f"{word} {place} of {length}" for place in range(length)),
-        ids=tuple(range(length)),
+        ids=no_tokens(length),
         special=(False,) * length,
     )
 
@@ -58,7 +63,7 @@ def own_tokens(count: int, label: str, detail: str) -> Axis:
     return Axis(
         labels=tuple(f"{label} {place}" for place in range(count)),
         details=tuple(f"{detail} {place}, the model's own" for place in range(count)),
-        ids=(-1,) * count,
+        ids=no_tokens(count),
         special=(True,) * count,
     )
 
@@ -106,6 +111,6 @@ def spans(axis: Axis, starts: list[tuple[int, int]]) -> Axis:
     return Axis(
         tuple(labels),
         tuple(details),
-        tuple(range(len(starts))),
+        no_tokens(len(starts)),
         tuple(axis.special[first] and axis.special[last] for first, last in starts),
     )

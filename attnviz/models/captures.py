@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float32
 
 from attnviz.errors import AttnvizError, ModelError
 from attnviz.metrics import patterns
-from attnviz.metrics.heads import NAMES
+from attnviz.metrics.heads import NAMES, PLACES
 from attnviz.models.axis import Axis
 from attnviz.models.check import CheckResult
 from attnviz.models.grouped import Regroupable, grouped
@@ -24,7 +24,7 @@ from attnviz.models.mixers.drive import Strips
 from attnviz.models.mixers.record import MixerRecord
 from attnviz.models.mixers.view import EffectiveMaps
 from attnviz.models.pooling import largest, stacked, tops
-from attnviz.models.slices import slice_of, span_of
+from attnviz.models.slices import slice_of, span_of, whole_number
 from attnviz.models.stream import Streamed, stream
 from attnviz.models.tokens import screen_tokens
 
@@ -96,7 +96,7 @@ class Capture(Regroupable):
         """The maps of one group as a capture of its own; AttnvizError for one that is not there."""
         if group is None or group == self.group:
             return self
-        if group not in self.parts:
+        if group not in self.groups:
             raise AttnvizError(
                 f"{self.model_name} has the groups of maps {', '.join(self.groups)}; "
                 f"{group!r} is not there."
@@ -111,30 +111,17 @@ class Capture(Regroupable):
     @property
     def signed(self) -> bool:
         """These are no softmax weights but the effective maps of a mixer without a state."""
-        return any(layer.kind == "mixing" for layer in self.layers)
+        return self.nature == "mixing"
 
     @property
-    def stateless(self) -> bool:
-        """Whether these are effective maps of layers that keep no state."""
-        return self.signed
+    def nature(self) -> str:
+        """Of effective maps what they are, as EffectiveMaps has it: here mixing, else nothing."""
+        return "mixing" if any(layer.kind == "mixing" for layer in self.layers) else ""
 
     @property
     def effective(self) -> EffectiveMaps | None:
         """The linear and state-space layers, to be read like a capture; None: there are none."""
-        if not self.mixers:
-            return None
-        return EffectiveMaps(
-            model_name=self.model_name,
-            text=self.text,
-            tokens=self.tokens,
-            token_details=self.token_details,
-            token_ids=self.token_ids,
-            special=self.special,
-            records=self.mixers,
-            tokenizer=self.tokenizer,
-            roles=self.roles,
-            written=self.written,
-        )
+        return EffectiveMaps.of_run(self) if self.mixers else None
 
     @property
     def nbytes(self) -> int:
@@ -162,10 +149,11 @@ class Capture(Regroupable):
         a layer has such a mixer beside its attention. Raises AttnvizError for a layer, head,
         slice or group that is not there, ModelError for a layer without a map.
         """
-        own = self.of(group)
+        own, layer = self.of(group), whole_number("layer", layer)
         softmax = layer in own.records and kind not in STATES
         record = own._of_head(layer, head) if softmax else own._mixer(layer, head, kind)
-        part = record.weights(slice(head, head + 1), slice_of(rows), slice_of(cols))[0]
+        shown = slice_of(rows, own.n_tokens), slice_of(cols, own.n_keys)
+        part = record.weights(slice(head, head + 1), *shown)[0]
         return part.float().numpy()
 
     def largest(
@@ -181,9 +169,7 @@ class Capture(Regroupable):
         The second array is True where the mask forbids the whole block. rows and cols are spans
         without a step; the last blocks may be cut. Raises as weights() does.
         """
-        record = self._of_head(layer, head)
-        if block < 1:
-            raise AttnvizError(f"A block has a side of 1 cell at least, not {block}.")
+        record, block = self._of_head(layer, head), whole_number("block", block, 1)
         if self.signed:  # by magnitude
             return grouped(self).largest(layer, head, block, rows, cols)
         spans = [span_of(rows, self.n_tokens), span_of(cols, self.n_keys)]
@@ -199,7 +185,7 @@ class Capture(Regroupable):
     ) -> Bool[np.ndarray, "rows cols"]:
         """True where this layer's mask forbids the pair, for head 0 where heads differ."""
         record = self._record(layer)
-        i, j = record.positions(slice_of(rows), slice_of(cols))
+        i, j = record.positions(slice_of(rows, self.n_tokens), slice_of(cols, self.n_keys))
         allowed = record.rule.allowed(i, j)
         if allowed is None:
             return np.zeros((len(i), len(j)), dtype=bool)
@@ -213,7 +199,8 @@ class Capture(Regroupable):
         exp(sink - the row's log-sum-exp), and 0 of a layer without one.
         """
         record = self._of_head(layer, head)
-        return record.sink_weights(slice(head, head + 1), slice_of(rows))[0].float().numpy()
+        shown = slice_of(rows, self.n_tokens)
+        return record.sink_weights(slice(head, head + 1), shown)[0].float().numpy()
 
     def overview(self, size: int = 32) -> Float32[np.ndarray, "layers heads down across"]:
         """Every captured layer's maps at a glance, (layers, heads, size, size), NaN for no head.
@@ -222,6 +209,7 @@ class Capture(Regroupable):
         as 0, accumulated during the run; shorter texts have a cell a token. Another size than
         the run's is computed again from the queries and keys.
         """
+        size = whole_number("size", size, 1)
         shape = (min(size, self.n_tokens), min(size, self.n_keys))
         if not self.records or shape == self.pooled.shape[-2:]:
             return self.pooled
@@ -231,7 +219,8 @@ class Capture(Regroupable):
     def metrics(self) -> pd.DataFrame:
         """A row per (layer, head): metrics.heads.NAMES, then metrics.patterns.NAMES.
 
-        The latter are NaN where the text repeats no token, or the keys are another text's.
+        The latter are NaN where the text repeats no token, and like those that compare the places
+        of query and key (metrics.heads.PLACES) where the keys are another text's.
         """
         rows = [
             {"layer": layer.index, "head": head}
@@ -240,6 +229,8 @@ class Capture(Regroupable):
             for head in range(layer.n_heads)
         ]
         frame = pd.DataFrame(rows, columns=["layer", "head", *NAMES])
+        if self.keys is not None:
+            frame[list(PLACES)] = np.nan
         return frame.join(self._patterns)
 
     @cached_property
@@ -253,7 +244,7 @@ class Capture(Regroupable):
         """The k likeliest next tokens: token (as shown), token_id, probability; None: encoder."""
         if self.probabilities is None:
             return None
-        best = np.argsort(self.probabilities)[::-1][:k]
+        best = np.argsort(self.probabilities)[::-1][: whole_number("k", k, 0)]
         labels = [screen_tokens(self.tokenizer, [int(token)])[0][0] for token in best]
         return pd.DataFrame(
             {"token": labels, "token_id": best, "probability": self.probabilities[best]}
@@ -277,6 +268,7 @@ class Capture(Regroupable):
         return _with_head(self._record(layer), layer, head)
 
     def _record(self, layer: int) -> LayerRecord:
+        layer = whole_number("layer", layer)
         if layer in self.records:
             return self.records[layer]
         known = next((other for other in self.layers if other.index == layer), None)
@@ -293,7 +285,7 @@ Record = TypeVar("Record", LayerRecord, MixerRecord)
 
 
 def _with_head(record: Record, layer: int, head: int) -> Record:
-    if not 0 <= head < record.n_heads:
+    if not 0 <= whole_number("head", head) < record.n_heads:
         raise AttnvizError(
             f"Layer {layer} has heads 0 to {record.n_heads - 1}; head {head} is not there."
         )

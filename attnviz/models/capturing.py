@@ -21,6 +21,7 @@ from attnviz.models.passes import Pass, forward
 from attnviz.models.prepared import Prepared, one_text, pair, raw
 from attnviz.models.progress import Progress, part, silent
 from attnviz.models.reaching import Reached, reach
+from attnviz.models.slices import whole_number
 from attnviz.models.vision import picture
 
 
@@ -64,6 +65,7 @@ def capture(
     attention cannot be reached or whose run fails its own check, or which does not read in one
     pass what it read token by token (generate): such maps are never returned.
     """
+    _require(model, example, overview_size, max_new_tokens)
     report = progress or silent
     given = {
         "text": text,
@@ -78,6 +80,8 @@ def capture(
             f"A capture reads one thing: {', '.join(given)}; received "
             f"{' and '.join(named) or 'none of them'}."
         )
+    if target is not None and named[0] not in ("text", "source"):
+        raise AttnvizError(f"A target is of a text, as source=; received {named[0]} beside it.")
     require_writer(model, named[0], generate)
     if model.kind == "encoder_decoder" and isinstance(text, str):
         source, text = text, None
@@ -89,6 +93,11 @@ def capture(
     elif messages is not None:
         prepared = conversation(model, messages, max_tokens)
     elif text is not None:
+        if target is not None:
+            raise AttnvizError(
+                f"{model.title} writes no target of its own; give text= alone, or choose an "
+                "encoder-decoder."
+            )
         if model.kind == "vision":
             raise AttnvizError(f"{model.title} sees pictures and reads no text; give image=.")
         model = model.reader()
@@ -107,6 +116,18 @@ def capture(
     with _turn(model, report):
         prepared, written = continued(model, prepared, generate, max_tokens, part(report, 0, 0.5))
     return _captured(model, prepared, part(report, 0.5, 1.0), check, overview_size, written)
+
+
+def _require(model: object, example: object, overview_size: object, new: object) -> None:
+    """AttnvizError, a sentence, for a model or a number that is none."""
+    if not isinstance(model, LoadedModel):
+        raise AttnvizError(
+            f"The first argument is a loaded model, not {type(model).__name__}; give "
+            "av.load_model(name), or av.from_transformers(model, tokenizer) of your own."
+        )
+    whole_number("example", example)
+    whole_number("overview_size", overview_size, 1)
+    whole_number("max_new_tokens", new, 1)
 
 
 def _captured(

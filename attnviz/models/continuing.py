@@ -158,8 +158,8 @@ def agrees(model: LoadedModel, written: Written, last: Float[Tensor, " vocabular
             f"differ by {error:.0e}), so the rows of the {count} tokens that it wrote cannot be "
             "stitched to it; set the number of tokens to write to 0."
         )
-    tokens = "1 token" if count == 1 else f"{count} tokens"
+    tokens = "1 token, the likeliest" if count == 1 else f"{count} tokens, each its likeliest"
     return (
-        f"The model wrote {tokens}, each its likeliest, with a cache; the last step's logits equal "
+        f"The model wrote {tokens}, with a cache; the last step's logits equal "
         f"those of the one pass that these maps come from {within(error)}."
     )

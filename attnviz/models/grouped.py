@@ -20,6 +20,7 @@ from attnviz.errors import AttnvizError
 from attnviz.models.axis import Axis
 from attnviz.models.shown import Shown
 from attnviz.models.sides import side_of
+from attnviz.models.slices import slice_of, span_of, whole_number
 
 CELLS = 2**20
 """Of the token map that are in memory at once: 4 MiB in float32."""
@@ -102,18 +103,20 @@ class GroupedMaps(Shown, Regroupable):
         cols: slice | None = None,
     ) -> tuple[Float32[np.ndarray, "down across"], Bool[np.ndarray, "down across"]]:
         """Each block's cell of largest magnitude, and whether the mask forbids all of it."""
-        first, stop, _ = (rows or slice(None)).indices(self.n_tokens)
-        edges = np.arange(0, len(_chosen(cols, self.n_keys)), block)
+        block = whole_number("block", block, 1)
+        down, cols = span_of(rows, self.n_tokens), span_of(cols, self.n_keys)
+        first, stop = down.start, down.stop
+        edges = np.arange(0, cols.stop - cols.start, block)
         step = block * max(1, CELLS // (block * self.n_keys))
         values, masks = [], []
         for at in range(first, stop, step):
             some = slice(at, min(at + step, stop))
-            down = np.arange(0, some.stop - some.start, block)
+            starts = np.arange(0, some.stop - some.start, block)
             part = self.weights(layer, head, rows=some, cols=cols)
-            high = np.maximum.reduceat(np.maximum.reduceat(part, down), edges, axis=1)
-            low = np.minimum.reduceat(np.minimum.reduceat(part, down), edges, axis=1)
+            high = np.maximum.reduceat(np.maximum.reduceat(part, starts), edges, axis=1)
+            low = np.minimum.reduceat(np.minimum.reduceat(part, starts), edges, axis=1)
             values.append(np.where(-low > high, low, high))
-            masked = np.logical_and.reduceat(self.blocked(layer, rows=some, cols=cols), down)
+            masked = np.logical_and.reduceat(self.blocked(layer, rows=some, cols=cols), starts)
             masks.append(np.logical_and.reduceat(masked, edges, axis=1))
         return np.concatenate(values), np.concatenate(masks)
 
@@ -152,6 +155,7 @@ class GroupedMaps(Shown, Regroupable):
         return replace(self, base=base)
 
     def _summary(self, size: int) -> Summary:
+        size = whole_number("size", size, 1)
         shape = (min(size, self.n_tokens), min(size, self.n_keys))
         if self.known is not None and self.known.overview.shape[-2:] == shape:
             return self.known
@@ -238,6 +242,4 @@ def grouped(
 
 def _chosen(part: slice | None, length: int) -> Int[np.ndarray, " chosen"]:
     """The positions that a slice of a side selects."""
-    if part is not None and (not isinstance(part, slice) or (part.step or 1) < 1):
-        raise AttnvizError(f"rows and cols must be slices that run forwards, not {part!r}.")
-    return np.arange(length)[part or slice(None)]
+    return np.arange(length)[slice_of(part, length)]

@@ -38,6 +38,21 @@ def estimate(model: LoadedModel, n_tokens: int) -> int:
     return int(SLACK * (kept + wide + masks + logits + 6 * CELLS * 4))
 
 
+def whole_maps(model: LoadedModel, n_tokens: int) -> int:
+    """Bytes of every map of a model, in float32, from its config alone.
+
+    Of a pyramid that names the layers and heads of each stage (Swin, Hiera), n_tokens are the
+    patches of the first: each further stage has a quarter of those of the one before.
+    """
+    depths, heads = (getattr(model.shape, name, None) for name in ("depths", "num_heads"))
+    if isinstance(depths, (list, tuple)) and isinstance(heads, (list, tuple)):
+        stages = enumerate(zip(depths, heads, strict=False))
+        cells = sum(n * h * (n_tokens // 4**stage) ** 2 for stage, (n, h) in stages)
+    else:
+        cells = model.n_layers * max(1, model.n_heads) * n_tokens**2
+    return cells * 4
+
+
 def available(place: torch.device | None = None) -> int:
     """Bytes that one piece of work may take: ATTNVIZ_MEMORY_GIB, or most of what is free.
 

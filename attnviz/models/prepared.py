@@ -75,6 +75,10 @@ def one_text(
 ) -> Prepared:
     """A text, or one of several; AttnvizError for several of which none is chosen."""
     if not isinstance(text, str):
+        if not isinstance(text, Sequence) or isinstance(text, bytes):
+            raise AttnvizError(
+                f"text is a str, or a list of them with example=; received {type(text).__name__}."
+            )
         text = chosen(list(text), example)
     tokens = tokenise(model, text, limit)
     return Prepared(text, tokens.inputs, {"self": tokens.axis})
@@ -92,7 +96,16 @@ def chosen(texts: list[str], example: int) -> str:
 
 def raw(model: LoadedModel, inputs: Mapping[str, Any], example: int, limit: int | None) -> Prepared:
     """One example of a batch of tensors as the model takes them, its padding trimmed."""
+    if not isinstance(inputs, Mapping):
+        raise AttnvizError(
+            "inputs is a dict of tensors, as a tokenizer returns them; received "
+            f"{type(inputs).__name__}."
+        )
     tensors = {name: value for name, value in inputs.items() if isinstance(value, Tensor)}
+    if not tensors:
+        raise AttnvizError('inputs holds no tensors; have the tokenizer return_tensors="pt".')
+    for prefix in ("", "decoder_"):
+        _require_ids(model, tensors, prefix)
     size = next((len(t) for t in tensors.values() if t.ndim > 0), 0)
     if not 0 <= example < size:
         raise AttnvizError(
@@ -122,6 +135,32 @@ def raw(model: LoadedModel, inputs: Mapping[str, Any], example: int, limit: int 
             require_length(model, len(ids), limit)
             axes[name] = _axis(model, ids)
     return Prepared("", one, axes)
+
+
+def _require_ids(model: LoadedModel, tensors: Mapping[str, Tensor], prefix: str) -> None:
+    """AttnvizError where the ids are no batch of tokens that the model knows, or all pads."""
+    name, mask = f"{prefix}input_ids", tensors.get(f"{prefix}attention_mask")
+    ids = tensors.get(name)
+    if ids is None:
+        return
+    if ids.ndim != 2 or not ids.shape[1] or ids.is_floating_point() or ids.is_complex():
+        raise AttnvizError(
+            f"{name} must be whole numbers, (batch, tokens), one token at least; received "
+            f"{ids.dtype} of shape {tuple(ids.shape)}."
+        )
+    table = model.model.get_input_embeddings()  # a decoder may have another one
+    most = getattr(table, "num_embeddings", 0) if not prefix else 0
+    least, largest = (int(edge) for edge in ids.aminmax()) if len(ids) else (0, 0)
+    if least < 0 or (most and largest >= most):
+        raise AttnvizError(
+            f"{name} must be ids from 0 to {most - 1 if most else 'the last of the vocabulary'}; "
+            f"received {least if least < 0 else largest}."
+        )
+    if mask is not None and mask.ndim == 2 and mask.shape != ids.shape:
+        raise AttnvizError(
+            f"{prefix}attention_mask must have the shape of {name}, {tuple(ids.shape)}; received "
+            f"{tuple(mask.shape)}."
+        )
 
 
 def _axis(model: LoadedModel, ids: list[int]) -> Axis:

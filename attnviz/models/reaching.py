@@ -63,7 +63,7 @@ def reach(model: LoadedModel, prepared: Prepared, size: int, progress: Progress)
         except Unreachable:
             pass  # windows of a picture, for one: below they are put together
     memory.require(
-        model.n_layers * max(1, model.n_heads) * prepared.length**2 * 4,
+        memory.whole_maps(model, prepared.length),
         f"Keeping every map of {model.title} over {prepared.length:,} tokens",
         "shorten the text: this model's own code gives whole maps only",
     )

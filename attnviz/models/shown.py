@@ -40,7 +40,7 @@ class Shown:
 
     @property
     def nature(self) -> str:
-        """Of effective maps what they are: signed, shares or waves."""
+        """Of effective maps what they are: signed, shares, waves or mixing."""
         return getattr(self.base, "nature", "")
 
     @property

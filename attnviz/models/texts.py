@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +13,12 @@ from attnviz.errors import AttnvizError, TooLargeError
 from attnviz.models.axis import Axis
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.pieces import special_ids
+from attnviz.models.slices import whole_number
 from attnviz.models.tokens import screen_tokens
 from attnviz.settings import settings
+
+SOUND = ("input_values", "input_features")
+"""What transformers calls a waveform, and a spectrogram."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,10 @@ def tokenise(
     _require_text(text)
     if model.tokenizer is None:
         raise AttnvizError(f"{model.title} came without a tokenizer, so it cannot read a text.")
+    if getattr(model.model, "main_input_name", "") in SOUND and not _takes_ids(model.model):
+        raise AttnvizError(
+            f"{model.title} hears sound and reads no text; choose a model that reads text."
+        )
     fast = bool(getattr(model.tokenizer, "is_fast", False))
     inputs = dict(
         model.tokenizer(
@@ -71,6 +80,10 @@ def tokenise(
     )
 
 
+def _takes_ids(model: Any) -> bool:
+    return "input_ids" in inspect.signature(model.forward).parameters
+
+
 def axis_of(
     model: LoadedModel,
     ids: Sequence[int],
@@ -87,7 +100,9 @@ def require_length(
     model: LoadedModel, length: int, max_tokens: int | None, makes: str = "The text makes"
 ) -> None:
     """TooLargeError, a sentence, for more tokens than the model or the deployment takes."""
-    deployment = settings().max_tokens if max_tokens is None else max_tokens
+    deployment = settings().max_tokens
+    if max_tokens is not None:
+        deployment = whole_number("max_tokens", max_tokens, 1)
     limit = min(model.max_tokens, deployment)
     if length > limit:
         whose = f"{model.title} takes" if limit == model.max_tokens else "this installation takes"
@@ -108,7 +123,9 @@ def without_pads(inputs: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-def _require_text(text: str) -> None:
+def _require_text(text: object) -> None:
+    if not isinstance(text, str):
+        raise AttnvizError(f"A text is a str; received {type(text).__name__}: {text!r:.60}.")
     if not text:
         raise AttnvizError("The text is empty; type at least one word.")
     most = settings().max_characters

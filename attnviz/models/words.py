@@ -27,6 +27,10 @@ tell whether a space was there."""
 ALONE = ("CJK", "HIRAGANA", "KATAKANA")
 
 
+NO_TOKEN = Piece(b"", (), special=True)
+"""A frame of a sound, a summary of a block: what is no token is no part of a word."""
+
+
 @dataclass(frozen=True)
 class Words:
     """Runs of tokens, in order and without a gap: word n is tokens starts[n] to starts[n + 1]."""
@@ -42,7 +46,8 @@ def words_of(tokenizer: Any, axis: Axis) -> Words:
     """
     if tokenizer is None or axis.grid is not None:
         return Words(tuple(range(len(axis))), axis)
-    found = pieces(tokenizer, axis.ids)
+    known = iter(pieces(tokenizer, [token for token in axis.ids if token >= 0]))
+    found = [next(known) if token >= 0 else NO_TOKEN for token in axis.ids]
     starts = _starts(tokenizer, axis, found)
     labels, details = [], []
     for number, (first, last) in enumerate(_spans(starts, len(axis))):

@@ -8,7 +8,7 @@ address that is a moment old.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -75,20 +75,24 @@ def news(key: str, parts: Collection[str]) -> bool:
 
 
 def write(key: str, value: str | None) -> None:
-    """Put a value into the address, or None to leave it bare.
+    """Put a value into the address, or None to leave it bare."""
+    write_all({key: value})
+
+
+def write_all(values: Mapping[str, str | None]) -> None:
+    """Put these values into the address at once: what is told is one step back in the browser.
 
     The address that a run came with may be a moment old: what it says already counts only if the
     browser was not told something else since.
     """
-    visit = _visit()
-    said = st.query_params.get(key)
-    told = visit.told.get(key, said)
-    visit.told[key] = value
-    if said == told == value:
-        return
-    if value is not None:
-        st.query_params[key] = value
-    else:
-        if said is None:  # then leaving it out would not be told
-            st.query_params[key] = told or ""
-        st.query_params.pop(key, None)
+    visit, news = _visit(), {}
+    for key, value in values.items():
+        said = st.query_params.get(key)
+        told = visit.told.get(key, said)
+        visit.told[key] = value
+        if not said == told == value:
+            news[key] = value
+    if news:
+        now = dict.fromkeys([*st.query_params, *news])
+        words = {key: news.get(key, st.query_params.get(key)) for key in now}
+        st.query_params.from_dict({key: word for key, word in words.items() if word is not None})

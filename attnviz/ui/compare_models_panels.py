@@ -185,7 +185,7 @@ def files(found: Comparison, changes: Changes | None, at: Heads) -> None:
         if changes is not None:
             st.download_button(
                 "All heads (CSV)",
-                data=lambda: changes.table.to_csv(index=False),
+                data=lambda: csv_of(changes.table),
                 file_name="attnviz_changed_heads.csv",
                 on_click="ignore",
             )

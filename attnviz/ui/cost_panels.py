@@ -9,6 +9,7 @@ import streamlit as st
 
 from attnviz.cost.measure import LENGTHS, CostJob, fits
 from attnviz.figures.cost import MOST
+from attnviz.figures.spreadsheet import csv_of
 from attnviz.ui import address
 from attnviz.ui.folded import made
 
@@ -97,7 +98,7 @@ def numbers(table: pd.DataFrame, exponents: pd.DataFrame) -> None:
     st.dataframe(table.drop(columns="form"), hide_index=True)
     st.download_button(
         "Every measurement (CSV)",
-        table.to_csv(index=False),
+        csv_of(table),
         "attnviz-cost.csv",
         "text/csv",
         on_click="ignore",

@@ -9,14 +9,15 @@ import streamlit as st
 from attnviz.components.explorer import explorer
 from attnviz.figures import numbers
 from attnviz.figures.capture_words import titles
+from attnviz.figures.spreadsheet import csv_of
 from attnviz.figures.strips import strips_figure
-from attnviz.ui import controls, metric_panels, selection
-from attnviz.ui.own_picture import upload_control, uploaded_file
+from attnviz.ui import controls, examples, metric_panels, selection
+from attnviz.ui.own_picture import upload_control
 
 MOST_WRITTEN = 256
 
 
-def reading(opened: bool) -> dict[str, Any]:
+def reading(opened: bool, model: str) -> dict[str, Any]:
     """How the text is read, and what else a model may take: CaptureJob's further fields."""
     chat = controls.toggle(
         "Read it as a message to the model",
@@ -38,7 +39,7 @@ def reading(opened: bool) -> dict[str, Any]:
     )
     if opened:
         upload_control()
-    return {"chat": chat, "target": target, "write": write, "picture": uploaded_file()}
+    return {"chat": chat, "target": target, "write": write, "picture": examples.picture(model)}
 
 
 def predictions(capture: Any) -> None:
@@ -48,8 +49,8 @@ def predictions(capture: Any) -> None:
         kind = "is an encoder: it reads in both directions and"
         if capture.image is not None:
             kind = "sees pictures, so it"
-        elif len(capture.groups) > 1:
-            kind = "has several stacks: what it writes is the decoder's own text, and here it"
+        elif "decoder" in capture.groups:
+            kind = "reads one text and writes another: what it writes is the decoder's text, and it"
         st.markdown(f"This model {kind} predicts no next token.")
         return
     where = "next tokens after the text"
@@ -121,7 +122,7 @@ def files(capture: Any, layer: int, head: int, stem: str) -> None:
         )
         st.download_button(
             "Metrics of all heads (CSV)",
-            data=lambda: capture.metrics().to_csv(index=False),
+            data=lambda: csv_of(capture.metrics()),
             file_name=f"{stem}_heads.csv",
             on_click="ignore",
         )

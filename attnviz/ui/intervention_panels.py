@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from attnviz.errors import AttnvizError
+from attnviz.figures.spreadsheet import csv_of
 from attnviz.interventions.jobs import LogitJob, ProbeJob, SweepJob
 from attnviz.jobs import CaptureJob
 from attnviz.metrics.patterns import pattern_scores
@@ -85,7 +86,7 @@ def numbers(job: SweepJob, swept: Sweep) -> None:
     st.dataframe(table, hide_index=True)
     st.download_button(
         "All removals (CSV)",
-        table.to_csv(index=False),
+        csv_of(table),
         f"attnviz-sweep-{job.model.stem}.csv",
         "text/csv",
         on_click="ignore",

@@ -10,6 +10,7 @@ import streamlit as st
 
 from attnviz import kv_cache as kv
 from attnviz.figures.kv_cache import growth
+from attnviz.figures.spreadsheet import csv_of
 from attnviz.kv_cache import engine, held
 from attnviz.kv_cache.words import stack
 from attnviz.ui import controls, page
@@ -154,9 +155,7 @@ def files(table: Any, name: str, settings: dict[str, Any]) -> None:
     """A table to take away, as CSV and JSON."""
     stem = f"attnviz-kv-cache-{name}".replace(" ", "-")
     buttons = st.container(horizontal=True)
-    buttons.download_button(
-        "CSV", table.to_csv(index=False), f"{stem}.csv", "text/csv", on_click="ignore"
-    )
+    buttons.download_button("CSV", csv_of(table), f"{stem}.csv", "text/csv", on_click="ignore")
     buttons.download_button(
         "JSON",
         kv.to_json(table, **settings),

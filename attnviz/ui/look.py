@@ -11,7 +11,6 @@ import streamlit as st
 from attnviz.components.explorer.look import look_of
 from attnviz.figures.capture_words import HIDDEN, METRICS, STATE, in_words
 from attnviz.figures.figure import Look
-from attnviz.ui import address
 
 PARTS = (
     "show",
@@ -67,12 +66,12 @@ def _title(word: str) -> str:
     return in_words(title) if st.query_params.get("unit") == "word" else title
 
 
-def to_url(look: Look) -> None:
-    """Put into the address what differs from how a newcomer sees the figure.
+def words(look: Look) -> dict[str, str | None]:
+    """What the address says of it: what differs from how a newcomer sees the figure.
 
     What is in sight of a map the browser puts there itself: moving it runs no page.
     """
-    words = {
+    said = {
         "show": "" if look.show == "matrix" else look.show,
         "colours": look.scale or "",
         "min": f"{look.least:g}" if look.least else "",
@@ -88,8 +87,7 @@ def to_url(look: Look) -> None:
         "hide": ",".join(look.hide),
         "at": "" if look.at is None else str(look.at),
     }
-    for part, word in words.items():
-        address.write(part, word or None)
+    return {part: word or None for part, word in said.items()}
 
 
 def _number(word: str) -> Any:

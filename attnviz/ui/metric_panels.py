@@ -46,6 +46,12 @@ ABSENT = (
 )
 
 
+APART = (
+    "Distance, previous and self compare a query's place with a key's: here the keys are not the "
+    "queries' own places."
+)
+
+
 def definitions(maps: Any, columns: Collection[str]) -> None:
     """The definitions of these columns, and which are not there and why."""
     with st.expander("What these numbers are, with sources"):
@@ -55,5 +61,7 @@ def definitions(maps: Any, columns: Collection[str]) -> None:
         st.markdown("\n".join(lines))
         if maps.signed and maps.nature != "shares":
             st.markdown(SIGNED)
+        elif "distance" not in columns:
+            st.markdown(f"{APART} {ABSENT}")
         elif "induction" not in columns:
             st.markdown(ABSENT)

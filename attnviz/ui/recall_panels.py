@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attnviz.figures.spreadsheet import csv_of
 from attnviz.ui import controls, page, work
 
 
@@ -42,7 +43,7 @@ def trained() -> None:
     )
     st.download_button(
         "Every seed (CSV)",
-        table.to_csv(index=False),
+        csv_of(table),
         "attnviz-trained-recall.csv",
         "text/csv",
         key="trained_csv",

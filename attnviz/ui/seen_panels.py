@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz.figures import capture_picture as figures
 from attnviz.ui import page
+from attnviz.ui.own_picture import uploaded_file
 from attnviz.ui.picture_panels import query_slider
 
 if TYPE_CHECKING:
@@ -38,3 +39,5 @@ def over_picture(capture: Any, chosen: Selection, key: str) -> None:
             with st.container(width="content"):
                 page.chart(spec, alt, width="content")
     st.text(figures.in_words(one, layer, head))
+    if not uploaded_file():
+        st.markdown("The picture was drawn here, like those that the model learned from.")

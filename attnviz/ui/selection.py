@@ -24,6 +24,8 @@ class _Kept:
     value: Selection
     reported: Selection | None = None
     unit: str | None = None  # what a row and a column stood for
+    whose: str = ""
+    default: tuple[int, int] | None = None
 
 
 def _from_url() -> Selection:
@@ -41,7 +43,9 @@ def _kept(key: str) -> _Kept:
     news = address.news(f"{key}:chosen", (*_PARTS, "to", *look.PARTS))
     kept = st.session_state.get(f"{key}:chosen")
     if kept is None or news:
-        kept = st.session_state[f"{key}:chosen"] = _Kept(_from_url())
+        # What the explorer said before is older than the address.
+        said = read(st.session_state.get(key))
+        kept = st.session_state[f"{key}:chosen"] = _Kept(_from_url(), said)
     return kept
 
 
@@ -54,13 +58,15 @@ def current(
     panel: str | None = None,
     shape: tuple[int, int] | None = None,
     unit: str = "",
+    whose: str = "",
 ) -> Selection:
     """The selection to draw for the explorer mounted under `key`.
 
     A layer or head that this figure does not have becomes the default (layer, head). panel names
     the panel that a link's row and column are about where the link does not say. shape is the
     map's: a cell outside of it is none. unit is what a row and a column stand for: a cell chosen
-    in others is none.
+    in others is none. whose is the model's name: where another's default head was in sight, this
+    one's is.
     """
     kept = _kept(key)
     reported = read(st.session_state.get(key))
@@ -69,6 +75,9 @@ def current(
     value = kept.value
     if value.layer is None and len(layers) == 1:  # a link may leave the only layer out
         value = replace(value, layer=default[0])
+    if kept.whose not in ("", whose) and kept.default == (value.layer, value.head):
+        value = replace(value, layer=default[0], head=default[1])
+    kept.whose, kept.default = whose, default
     if value.layer not in layers or value.head not in range(n_heads):
         value = replace(value, layer=default[0], head=default[1])
     if value.panel is None and value.row is not None:
@@ -100,10 +109,11 @@ def point(key: str, row: int) -> None:
 def keep(selection: Selection, *, default: tuple[int, int] | None = None) -> None:
     """Put selection and look into the URL; the default (layer, head) leaves it bare."""
     bare = default == (selection.layer, selection.head)
+    words: dict[str, str | None] = {}
     for part in _PARTS:
         value = None if bare and part in ("layer", "head") else getattr(selection, part)
-        address.write(part, None if value is None else str(value))
+        words[part] = None if value is None else str(value)
     if st.query_params.get("panel") != selection.panel:  # "weights" goes without saying
-        address.write("panel", None if selection.panel == "weights" else selection.panel)
-    address.write("to", selection.to and "_".join(map(str, selection.to)))
-    look.to_url(selection.look)
+        words["panel"] = None if selection.panel == "weights" else selection.panel
+    words["to"] = selection.to and "_".join(map(str, selection.to))
+    address.write_all(words | look.words(selection.look))

@@ -19,6 +19,16 @@ from attnviz.ui import controls, page, selection, work
 TABS = {"alike": "How alike are the heads?", "chains": "Through all layers"}
 """The sections below, of softmax layers."""
 
+
+def tabs(shown: Any) -> dict[str, str]:
+    """Those of TABS that these maps can fill: two heads to compare, a text that reads itself."""
+    fits = {
+        "alike": sum(layer.n_heads for layer in shown.captured) > 1,
+        "chains": shown.keys is None,
+    }
+    return {name: title for name, title in TABS.items() if fits[name]}
+
+
 FORMULA = (
     "Each layer counts as $A_l = \\tfrac{1}{2} W_l + \\tfrac{1}{2} I$: the mean of its heads and, "
     "for the residual, the token itself. Rollout is the product $A_l A_{l-1} \\cdots A_1$; flow is "
@@ -104,7 +114,9 @@ def chained(job: CaptureJob | ValueJob, capture: Any, shown: Any) -> None:
         return
     st.markdown(FORMULA)
     first = found.layers[:FEW_LAYERS][-1]  # far up a deep stack, little but one column is left
-    layer = controls.ladder("Rollout up to layer", found.layers, key="upto", default=first)
+    layer = first
+    if len(found.layers) > 1:
+        layer = controls.ladder("Rollout up to layer", found.layers, key="upto", default=first)
     part = capture.of(shown.group)
     axes = rows_of(part, "token of the last layer"), cols_of(part, "token of the input")
     explorer(figures.chains_figure(found, layer, axes, capture.model_name), key="chains")

@@ -9,6 +9,7 @@ import streamlit as st
 
 from attnviz.errors import AttnvizError
 from attnviz.figures.figure import Selection
+from attnviz.figures.sinks import with_sinks
 from attnviz.jobs import Job
 from attnviz.ui import page, selection
 
@@ -35,6 +36,8 @@ def which_heads(maps: Any, job: Job, chosen: Selection, key: str) -> None:
         return
     to = chosen.to or (chosen.row, chosen.col)
     rows, cols = slice(chosen.row, to[0] + 1), slice(chosen.col, to[1] + 1)
+    if cols.stop > maps.n_keys:
+        maps = with_sinks(maps)
     st.text(described(maps, rows, cols))
     try:
         _require_small(maps, rows, cols)

@@ -118,6 +118,14 @@ def model(n: int = 64, with_stack: bool = True, chosen: Selection | None = None)
     return Figure("Model", "All heads of a model.", (panel,), grid, "made up, seed 3", "model")
 
 
+def weights(layer: int, head: int) -> np.ndarray:
+    """One head of that grid."""
+    grid = model().grid
+    assert grid is not None
+    assert grid.stack is not None
+    return grid.stack[layer, head]
+
+
 def long(n: int = 512) -> Figure:
     """The same grid beside a map of n tokens."""
     small = model(64, with_stack=False)

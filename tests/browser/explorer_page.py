@@ -55,6 +55,42 @@ class Explorer:
         """What was asked for has been drawn, and is on the screen."""
         self.ask("await new Promise(r => requestAnimationFrame(() => setTimeout(r, 30)))")
 
+    def plan(self, panel: str) -> dict[str, Any]:
+        """Where what is in sight of a map is drawn."""
+        return self.ask("explorer.views.get(argument).scene.plan", panel)
+
+    def window(self, panel: str) -> list[float]:
+        """What is in sight of a map: zoom, first row, first column."""
+        return self.ask(
+            "(({ zoom, row, col }) => [zoom, row, col])"
+            "(explorer.views.get(argument).viewport.window)",
+            panel,
+        )
+
+    def middle(self, panel: str, down: float = 0.5, right: float = 0.5) -> tuple[float, float]:
+        """A place on a map, by its shares of the height and the width."""
+        x, y, wide, high = self.ask(
+            "(({ base, scene: { plan } }) => { const box = base.getBoundingClientRect();"
+            " return [box.left + plan.x, box.top + plan.y, plan.w, plan.h]; })"
+            "(explorer.views.get(argument))",
+            panel,
+        )
+        # Whole pixels: a wheel event has no parts of one.
+        return int(x + right * wide), int(y + down * high)
+
+    def wheel_in(self, panel: str, notches: int) -> None:
+        """Zoom in at the pointer, each notch once the last has been heard: a busy browser makes
+        one of several."""
+        most = self.ask("explorer.views.get(argument).viewport.map().most", panel)
+        self.page.keyboard.down("Control")
+        for _ in range(notches):
+            zoom = self.window(panel)[0]
+            if zoom == most:
+                break
+            self.page.mouse.wheel(0, -100)
+            self.until(f"explorer.views.get(argument).viewport.window.zoom > {zoom}", True, panel)
+        self.page.keyboard.up("Control")
+
     def cell(self, panel: str, row: int, col: int) -> tuple[float, float]:
         box = self.ask(
             "explorer.views.get(argument[0]).cellBox(argument[1], argument[2])", [panel, row, col]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from attnviz.metrics.layout import head_distances
 from attnviz.models import LoadedModel, capture
 from tests.browser.chromium import wait_idle
 from tests.browser.explorer_page import Explorer
+from tests.browser.waiting import fits, says, when
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
@@ -38,18 +38,19 @@ def test_a_point_of_the_plane_chooses_its_head_and_its_value_weighted_map(
     lonely = int(np.argmax((distances + 2 * np.eye(72)).min(1)))
     points.nth(lonely).click(force=True)
     layer, head = divmod(lonely, 12)
-    page.wait_for_url(f"**layer={layer}&head={head}**", timeout=10_000)
+    page.wait_for_url(f"**layer={layer}&head={head}**")
 
     page.get_by_role("radio", name="Value-weighted").click()
-    expect(page.get_by_text("Norms, not probabilities", exact=False)).to_be_visible(timeout=20_000)
-    wait_idle(page, 60)
+    expect(page.get_by_text("Norms, not probabilities", exact=False)).to_be_visible()
     shown = Explorer(page)
-    assert shown.ask("explorer.figure.panels[0].scale") == "magnitude"
+    shown.until("explorer.figure.panels[0].scale", "magnitude")
+    wait_idle(page)
     expected = value_weighted(minilm, captured).weights(layer, head)
     drawn = shown.ask("Array.from(explorer.figure.panels[0].values)")
     np.testing.assert_allclose(np.reshape(drawn, expected.shape), expected, rtol=1e-4)
-    assert f"{expected[4, 2]:.3g}"[:4] in shown.hover("weights", 4, 2)
-    assert parse_qs(urlsplit(page.url).query)["cells"] == ["norms"]
+    number = f"{expected[4, 2]:.3g}"[:4]
+    when(page, lambda: shown.hover("weights", 4, 2), lambda said: number in said)
+    says(page, cells="norms")
 
 
 def test_rollout_of_a_layer_on_a_phone(visit: Callable[..., Page], page: Page) -> None:
@@ -59,5 +60,5 @@ def test_rollout_of_a_layer_on_a_phone(visit: Callable[..., Page], page: Page) -
         page.get_by_text(re.compile("After layer 5, .* its row sums to 1.000000"))
     ).to_be_visible()
     page.get_by_role("slider", name="Rollout up to layer").press("ArrowLeft")
-    expect(page.get_by_text(re.compile("After layer 4, "))).to_be_visible(timeout=20_000)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    expect(page.get_by_text(re.compile("After layer 4, "))).to_be_visible()
+    fits(page, 390)

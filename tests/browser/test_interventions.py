@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,6 +13,7 @@ import attnviz as av
 from attnviz.interventions import Knockout, Scale, intervene, sweep
 from attnviz.ui.page import CAUTIONS
 from tests.browser.chromium import wait_idle
+from tests.browser.waiting import fits, says
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
@@ -66,12 +67,11 @@ def test_the_sweep_and_a_knock_out(
     page.get_by_text("2. layer 0, head 0 times 0.5").wait_for(timeout=SEVERAL)
     wait_idle(page)
     read_change(page, model, [Knockout(1, 0), Scale(0, 0, 0.5)])
-    said = parse_qs(urlsplit(page.url).query)
-    assert (said["heads"], said["scale"], said["text"]) == (["1.0"], ["0.0 x 0.5"], [TEXT])
+    says(page, heads="1.0", scale="0.0 x 0.5", text=TEXT)
 
     page.set_viewport_size({"width": 390, "height": 844})
     wait_idle(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    fits(page, 390)
 
 
 def read_change(page: Page, model: av.models.LoadedModel, edits: list) -> None:
@@ -99,11 +99,7 @@ def test_the_worked_example_goes_from_the_score_to_the_evidence(
     ).groups()  # type: ignore[union-attr]
     assert float(finder) >= 1
     assert float(median) < 0.1
-    wait_idle(page)
-    assert parse_qs(urlsplit(page.url).query)["step"] == ["removal"]
+    says(page, step="removal")
     visit("/induction?step=removal&view=lecture")
     expect(page.get_by_text(re.compile("Loss on the second half"))).to_be_visible()
-    assert (
-        page.get_by_test_id("stSidebarNavLink").count() == 0
-        or not page.get_by_test_id("stSidebarNavLink").first.is_visible()
-    )
+    expect(page.get_by_test_id("stSidebarNavLink").first).to_be_hidden()

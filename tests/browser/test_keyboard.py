@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
+from tests.browser.chromium import until
 from tests.browser.explorer_page import FIND, Explorer
+from tests.browser.waiting import rest, when
 
 pytestmark = pytest.mark.browser
 
@@ -41,6 +44,10 @@ def tab(page: Page, to: str, back: bool = False) -> str:
     raise AssertionError(f"{to!r} is not reached by Tab: {seen}")
 
 
+def focus_comes_to(page: Page, named: str) -> None:
+    when(page, lambda: page.evaluate(FOCUSED), lambda now: named in now)
+
+
 def test_the_keyboard_alone_does_everything(opened: Open, page: Page) -> None:
     explorer = opened("model")
     press = page.keyboard.press
@@ -50,28 +57,25 @@ def test_the_keyboard_alone_does_everything(opened: Open, page: Page) -> None:
     tab(page, "Hide below")
     for _ in range(4):
         press("ArrowRight")
-    assert explorer.ask("explorer.options.least") == 0.01
-    assert explorer.ask("explorer.options.scale") == "row"
+    explorer.until("explorer.options.least", 0.01)
+    explorer.until("explorer.options.scale", "row")
     tab(page, "SUMMARY  More")
     press("Enter")
     tab(page, "Palette")
     press("ArrowDown")
-    explorer.settled()
-    assert explorer.ask("explorer.options.palette") == "cividis"
+    explorer.until("explorer.options.palette", "cividis")
     press("Escape")
-    assert "More" in page.evaluate(FOCUSED)
+    focus_comes_to(page, "More")
 
     tab(page, "Colour thumbnails by")
     press("ArrowDown")
-    explorer.settled()
-    assert explorer.ask("explorer.options.metric") == "entropy (nats)"
+    explorer.until("explorer.options.metric", "entropy (nats)")
     # Another layer and head.
     tab(page, "All heads")
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
         press(key)
     press("Enter")
-    explorer.settled()
-    assert page.locator(".panel .title").inner_text() == "Layer 2, head 1"
+    expect(page.locator(".panel .title")).to_have_text("Layer 2, head 1")
 
     # Keep a cell, zoom, move, and back to the whole.
     tab(page, "grid Layer 2, head 1")
@@ -81,51 +85,41 @@ def test_the_keyboard_alone_does_everything(opened: Open, page: Page) -> None:
     page.get_by_text("panel='head', row=3, col=1").wait_for()
     press("+")
     press("+")
-    explorer.settled()
-    window = (
-        "(({zoom, row, col}) => ({zoom, row, col}))(explorer.views.get('head').viewport.window)"
-    )
-    zoomed = explorer.ask(window)
-    assert zoomed["zoom"] > 2
+    window = partial(explorer.window, "head")
+    zoomed = when(page, window, lambda now: now[0] > 2)
     press("Shift+ArrowDown")
-    explorer.settled()
-    assert explorer.ask(window)["row"] > zoomed["row"]
+    when(page, window, lambda now: now[1] > zoomed[1])
     # The same by buttons.
     tab(page, "Move right")
     press("Enter")
-    explorer.settled()
-    assert explorer.ask(window)["col"] > zoomed["col"]
+    when(page, window, lambda now: now[2] > zoomed[2])
     tab(page, "Zoom in")
     press("Enter")
-    explorer.settled()
-    assert explorer.ask(window)["zoom"] > zoomed["zoom"]
+    when(page, window, lambda now: now[0] > zoomed[0])
     tab(page, "Fit")
     press("Enter")
-    explorer.settled()
-    assert explorer.ask(window)["zoom"] == 1
+    until(page, lambda: window()[0], 1)
 
     # What the picture can be saved as.
     tab(page, "SUMMARY", back=True)
     press("Enter")
-    explorer.settled()
-    assert page.locator(".panel .menu").get_attribute("open") is not None
+    expect(page.locator(".panel .menu[open]")).to_have_count(1)
     tab(page, "PNG")
     press("Escape")
-    assert page.locator(".panel .menu").get_attribute("open") is None
+    expect(page.locator(".panel .menu[open]")).to_have_count(0)
 
     # The other views.
     tab(page, "BUTTON  Compare", back=True)
     press("Enter")
     page.locator(".compared .panel").nth(2).wait_for()
+    page.get_by_label("Compare with").wait_for()
     tab(page, "SELECT  Compare with")
     press("ArrowDown")
-    explorer.settled()
-    assert len(explorer.ask("explorer.options.others")) == 1
+    until(page, lambda: len(explorer.ask("explorer.options.others")), 1)
     tab(page, "All heads", back=True)
     press("ArrowDown")
     press("Shift+Enter")
-    explorer.settled()
-    assert "3.1" in explorer.ask("explorer.options.others")
+    when(page, lambda: explorer.ask("explorer.options.others"), lambda keys: "3.1" in keys)
     tab(page, "BUTTON  Text", back=True)
     press("Enter")
     page.locator(".panel.text").wait_for()
@@ -140,17 +134,15 @@ def test_the_keyboard_alone_does_everything(opened: Open, page: Page) -> None:
     page.locator(".panel.lines").wait_for()
     tab(page, "BUTTON  Rows")
     press("Enter")
-    explorer.settled()
-    assert explorer.ask("explorer.options.lines") == "rows"
+    explorer.until("explorer.options.lines", "rows")
     tab(page, "listbox query")
     press("End")
     press("ArrowDown")
-    assert "key" in page.evaluate(FOCUSED)
+    focus_comes_to(page, "key")
     for word, option in (("Row", "row"), ("Table", "table")):
         tab(page, f"BUTTON  {word}|", back=True)
         press("Enter")
-        explorer.settled()
-        assert explorer.ask(f"explorer.options.{option}") is True
+        explorer.until(f"explorer.options.{option}", True)
     # And out again at the end: no trap.
     tab(page, "Run again")
 
@@ -161,6 +153,7 @@ def test_one_tab_stop_for_each_thing_and_a_name_for_each(opened: Open, page: Pag
     explorer = opened("model")
     page.get_by_role("grid", name="Layer 0, head 0").focus()
     page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("gridcell").last).to_contain_text("cat 1 → the 0: weight")
     session = page.context.new_cdp_session(page)
     nodes = session.send("Accessibility.getFullAXTree")["nodes"]
     told: dict[str, list[dict[str, Any]]] = {}
@@ -207,7 +200,7 @@ def test_hovering_and_dragging_say_nothing_aloud(opened: Open, page: Page) -> No
     )
     for row in range(10, 40):
         explorer.hover("head", row, row - 5)
-    page.wait_for_timeout(400)
+    rest(page, 400)
     assert explorer.ask("explorer.root.said") == []
     live = explorer.ask(
         "[...explorer.root.querySelectorAll('[aria-live], [role=status], [role=alert], output')]"
@@ -220,13 +213,17 @@ def test_hovering_and_dragging_say_nothing_aloud(opened: Open, page: Page) -> No
         """grid => { for (let i = 0; i < 5; i += 1)
           grid.dispatchEvent(new KeyboardEvent("keydown", { key: "+", bubbles: true })); }"""
     )
-    page.wait_for_timeout(600)
+    when(page, lambda: explorer.ask("explorer.root.said"), len)
+    rest(page, 330)
     said = explorer.ask("explorer.root.said")
     assert len(said) == 1
     assert "rows" in said[0]
     page.mouse.click(*explorer.cell("head", 1, 0))
-    page.wait_for_timeout(600)
-    assert explorer.ask("explorer.root.said.at(-1)").startswith("Kept: cat 1 → the 0: weight")
+    when(
+        page,
+        lambda: explorer.ask("explorer.root.said.at(-1)"),
+        lambda now: now.startswith("Kept: cat 1 → the 0: weight"),
+    )
 
 
 def test_what_is_lost_with_a_button_hands_its_focus_on(opened: Open, page: Page) -> None:
@@ -234,9 +231,7 @@ def test_what_is_lost_with_a_button_hands_its_focus_on(opened: Open, page: Page)
     explorer.press("Lines")
     page.get_by_label("Add a head").select_option("3.4")
     page.get_by_role("button", name="Remove Layer 3, head 4").focus()
-    explorer.ask("explorer.draw()")
-    explorer.settled()
+    explorer.ask("explorer.drawNow()")
     assert "Remove Layer 3, head 4" in page.evaluate(FOCUSED)  # a drawing does not take it
     page.keyboard.press("Enter")
-    explorer.settled()
-    assert "Add a head" in page.evaluate(FOCUSED)
+    focus_comes_to(page, "Add a head")

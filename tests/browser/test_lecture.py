@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import wait_idle
+from tests.browser.waiting import says, when
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
@@ -36,10 +36,9 @@ def test_the_picture_has_the_screen(visit: Callable[..., Page], page: Page, path
     page.set_viewport_size({"width": 1280, "height": 720})
     visit(f"/{path}?view=lecture", timeout=90)
     page.locator(".explorer.lecture").wait_for()
-    page.wait_for_timeout(500)
     for part in ("stSidebar", "stHeader", "stToolbar"):
         expect(page.get_by_test_id(part).first).not_to_be_visible()
-    assert page.evaluate(AREA) >= 0.7
+    when(page, lambda: page.evaluate(AREA), lambda area: area is not None and area >= 0.7)
 
 
 def test_the_keys_act_without_focus(visit: Callable[..., Page], page: Page) -> None:
@@ -65,13 +64,14 @@ def test_the_keys_act_without_focus(visit: Callable[..., Page], page: Page) -> N
     expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
     wait_idle(page)
     page.keyboard.press("m")
-    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("mask") == ["causal"])
-    assert parse_qs(urlsplit(page.url).query)["view"] == ["lecture"]
+    says(page, mask="causal")
+    says(page, view="lecture")
     wait_idle(page)  # the address is there before the run is over
     page.keyboard.press("m")
-    page.wait_for_url(lambda url: "mask" not in parse_qs(urlsplit(url).query))
+    says(page, mask=None)
+    wait_idle(page)
     page.keyboard.press("Escape")
-    page.wait_for_url(lambda url: "view" not in parse_qs(urlsplit(url).query))
+    says(page, view=None)
     expect(page.get_by_role("button", name="Lecture view")).to_be_visible()
 
 
@@ -84,6 +84,7 @@ def test_m_takes_the_mask_away_where_there_is_one(
     visit(f"/{path}?view=lecture")
     page.locator(".explorer.lecture").wait_for()
     page.keyboard.press("m")
-    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get(word) == [value])
+    says(page, **{word: value})
+    wait_idle(page)
     page.keyboard.press("m")
-    page.wait_for_url(lambda url: word not in parse_qs(urlsplit(url).query))
+    says(page, **{word: None})

@@ -17,6 +17,7 @@ from attnviz.figures import corpus as figures
 from attnviz.models import LoadedModel
 from tests.browser.chromium import wait_idle
 from tests.browser.explorer_page import Explorer
+from tests.browser.waiting import says
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
@@ -29,7 +30,7 @@ def test_an_uploaded_file_is_measured_text_by_text(visit: Callable[..., Page]) -
     field = page.locator('input[type="file"]')
     field.set_input_files({"name": "own.jsonl", "mimeType": "text/plain", "buffer": lines})
     told = figures.sentence(metrics_over(av.load_model("induction-2l"), own), "induction", 3)
-    expect(page.get_by_text(told)).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(told)).to_be_visible()
     page.keyboard.press("Escape")  # closed earlier, the file would not have been sent yet
     wait_idle(page)
     expect(page.get_by_text("Measured: the file own.jsonl, 3 texts")).to_be_visible()
@@ -42,7 +43,7 @@ def test_an_uploaded_file_is_measured_text_by_text(visit: Callable[..., Page]) -
     expect(page.get_by_text(told)).to_be_visible()
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Use the typed lines instead").click()
-    expect(page.get_by_text("over 1 of 1 text.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("over 1 of 1 text.")).to_be_visible()
     expect(page.get_by_text("Measured: the file")).to_have_count(0)
     wait_idle(page)
 
@@ -59,12 +60,11 @@ def test_words_are_rows_and_columns_and_their_weights_the_models(
     wait_idle(page)
     page.keyboard.press("Escape")
     explorer = Explorer(page)
-    labels = explorer.ask("explorer.figure.panels[0].rows.labels")
-    assert labels == ["unbelievably", "tokenized", "hugs", "."]
+    words = ["unbelievably", "tokenized", "hugs", "."]
+    explorer.until("explorer.figure.panels[0].rows.labels", words)
     maps = av.capture(minilm, text).by_words()
     drawn = np.reshape(explorer.ask("Array.from(explorer.figure.panels[0].values)"), (4, 4))
     np.testing.assert_allclose(drawn, maps.weights(2, 3)[1:-1, 1:-1], atol=1e-6)
     hidden = maps.without_special().metrics()["hidden"].mean()
     expect(page.get_by_text(f"they hold {hidden:.1%} of a row's weight")).to_be_visible()
-    assert "unit=word" in page.url
-    assert "bare=true" in page.url
+    says(page, unit="word", bare="true")

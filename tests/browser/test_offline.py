@@ -14,13 +14,13 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import wait_idle
 from tests.browser.server import Server
+from tests.browser.waiting import says
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
@@ -37,10 +37,10 @@ def test_a_typed_sentence_is_inspected_without_a_network(visit: Callable[..., Pa
         page.wait_for_url("**/inspect_model?*text=*")
         wait_idle(page, timeout=120)
         assert page.get_by_test_id("stException").count() == 0
-        assert parse_qs(urlsplit(page.url).query)["text"] == [SENTENCE]
+        says(page, text=SENTENCE)
         # The figure holds one map of exactly this sentence's tokens.
-        assert page.locator("canvas:visible").count() >= 2
-        assert "softmax weights" in page.locator(".explorer").inner_text()
+        expect(page.locator("canvas:visible").nth(1)).to_be_visible()
+        expect(page.locator(".explorer")).to_contain_text("softmax weights")
         assert fresh.outward_attempts() == []
         # Its log is the address and no more: watching torch's files would flood it.
         lines = [line.strip() for line in fresh.log().splitlines() if line.strip()]

@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -18,9 +18,10 @@ from attnviz.corpus.measuring import metrics_over
 from attnviz.figures import corpus as figures
 from attnviz.models import load_model
 from attnviz.models.catalog import ASSETS
-from tests.browser.chromium import wait_idle
+from tests.browser.chromium import until, wait_idle
 from tests.browser.explorer_page import Explorer
 from tests.browser.server import Server
+from tests.browser.waiting import says
 from tests.models.mixers.families import FAMILIES
 from tests.models.shrink import shrink
 from tests.models.test_choice import HEAD, LAYER, knocked_out_by_hand
@@ -77,21 +78,21 @@ def test_a_folder_is_loaded_and_its_linear_layers_are_signed_maps(
     visit: Visit, served: Server, models: Path
 ) -> None:
     page = visit(address(models / "hybrid"), timeout=120, base=served.url)
-    page.locator(MAPS).wait_for(timeout=60_000)
+    page.locator(MAPS).wait_for(timeout=90_000)
     expected = av.capture(load_model(str(models / "hybrid"), device="cpu"), TEXT)
     explorer = Explorer(page)
-    assert explorer.ask("explorer.figure.panels[0].scale") == "weight"
+    explorer.until("explorer.figure.panels[0].scale", "weight")
     assert explorer.ask("explorer.figure.grid.layers") == [2]
     main = page.get_by_role("main")
-    assert main.get_by_text("Computed in float32 on cpu.").count() == 1
+    expect(main.get_by_text("Computed in float32 on cpu.")).to_have_count(1)
     assert main.get_by_text("no cell is a probability").count() == 0
 
     main.get_by_role("radio", name="Linear and state-space layers").click()
-    page.wait_for_url("**maps=effective**", timeout=10_000)
-    wait_idle(page, 60)
+    page.wait_for_url("**maps=effective**", timeout=60_000)
+    wait_idle(page)
     main.get_by_text("rows need not add up to 1 and no cell is a probability").wait_for()
     explorer = Explorer(page)
-    assert explorer.ask("explorer.figure.grid.layers") == [0, 1]
+    explorer.until("explorer.figure.grid.layers", [0, 1])
     assert explorer.ask("explorer.figure.grid.signed") is True
     assert explorer.ask("explorer.figure.panels[0].scale") == "signed"
     head = explorer.ask("explorer.selection.head")
@@ -101,10 +102,10 @@ def test_a_folder_is_loaded_and_its_linear_layers_are_signed_maps(
     assert values.min() < 0
 
     main.get_by_role("radio", name="Gates and state").click()
-    page.locator(MAPS).nth(1).wait_for(timeout=20_000)
-    panel = f"({SECOND})().__explorer.figure.panels[2]"
+    page.locator(MAPS).nth(1).wait_for(timeout=90_000)
+    panel = f"({SECOND})()?.__explorer?.figure.panels[2]"
+    until(page, lambda: page.evaluate(f"() => {panel}?.title"), "Norm of the state")
     drawn = page.evaluate(f"() => Array.from({panel}.values)")
-    assert page.evaluate(f"() => {panel}.title") == "Norm of the state"
     heads = [expected.strips(layer, head).state_norm for head in range(4)]
     np.testing.assert_allclose(np.reshape(drawn, (4, 13)), np.stack(heads), rtol=1e-4)
 
@@ -126,12 +127,12 @@ def test_bad_folders_and_an_unreachable_hub_are_a_sentence_each_and_the_server_g
     ):
         line.fill(str(name))
         line.press("Enter")
-        main.get_by_text(words).wait_for(timeout=60_000)
-        assert page.locator(MAPS).count() == 0
+        main.get_by_text(words).wait_for(timeout=90_000)
+        expect(page.locator(MAPS)).to_have_count(0)
         assert page.get_by_test_id("stException").count() == 0
     line.fill(str(models / "hybrid"))
     line.press("Enter")
-    page.locator(MAPS).wait_for(timeout=60_000)
+    page.locator(MAPS).wait_for(timeout=90_000)
     assert len(Explorer(page).ask("explorer.figure.panels[0].rows.labels")) == 13
 
 
@@ -144,7 +145,7 @@ def test_heads_of_a_folder_are_knocked_out_and_measured_over_texts(
     heads = main.get_by_role("textbox", name="Heads to remove, as layer.head")
     heads.fill(f"{LAYER}.{HEAD}")
     heads.press("Enter")
-    main.get_by_text(f"1. layer {LAYER}, head {HEAD} removed").wait_for(timeout=60_000)
+    main.get_by_text(f"1. layer {LAYER}, head {HEAD} removed").wait_for(timeout=90_000)
     falcon = build(shrink("falcon"))
     ids = torch.tensor(falcon.tokenizer(TEXT)["input_ids"])
     with torch.no_grad():
@@ -155,20 +156,20 @@ def test_heads_of_a_folder_are_knocked_out_and_measured_over_texts(
     )
     assert abs(after - before) > 0.005
     words = f"{before:.3f} nats a token as it is, {after:.3f} changed"
-    expect(main.get_by_text(words)).to_be_visible(timeout=20_000)
+    expect(main.get_by_text(words)).to_be_visible()
     hidden = main.get_by_role("textbox", name="Tokens hidden from all others")
     hidden.fill("3")
     hidden.press("Enter")
     main.get_by_text("single pairs cannot be hidden; remove heads instead").wait_for()
-    assert parse_qs(urlsplit(page.url).query)["id"] == [str(models / "falcon")]
+    says(page, id=str(models / "falcon"))
 
     line = main.get_by_role("textbox", name="Hub id or local folder")
     for name, said in (("seeing", "reads no text here"), ("pickled", "which can run code")):
         line.fill(str(models / name))
         line.press("Enter")
-        main.get_by_text(said).wait_for(timeout=60_000)
+        main.get_by_text(said).wait_for(timeout=90_000)
         assert page.get_by_test_id("stException").count() == 0
 
-    visit(address(models / "hybrid", "many_texts", "texts"), timeout=60, base=served.url)
+    visit(address(models / "hybrid", "many_texts", "texts"), timeout=120, base=served.url)
     table = metrics_over(load_model(str(models / "hybrid"), device="cpu"), [TEXT])
-    expect(main.get_by_text(figures.sentence(table, "induction", 1))).to_be_visible(timeout=60_000)
+    expect(main.get_by_text(figures.sentence(table, "induction", 1))).to_be_visible()

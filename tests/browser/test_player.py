@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocket, expect
 
-from tests.browser.chromium import wait_idle
+from tests.browser.chromium import until, wait_idle
+from tests.browser.explorer_page import FIND
+from tests.browser.tab import new_context
+from tests.browser.waiting import rest, says, when
 
 pytestmark = [pytest.mark.browser, pytest.mark.models]
 
+# From within the page, so that the clock is no further however late this process looks: each step
+# that is played, how much was sent to the server until then, and Pause at the second.
+PLAYED = f"""() => {{
+  const root = ({FIND})();
+  const {{ send }} = WebSocket.prototype;
+  let sent = 0;
+  WebSocket.prototype.send = function (...data) {{
+    sent += 1;
+    return send.apply(this, data);
+  }};
+  const titlesNow = () => [...root.querySelectorAll('.panel .title')].map((one) => one.textContent);
+  let before = String(titlesNow());
+  const seen = [];
+  window.played = new Promise((done) => {{
+    const watcher = new MutationObserver(() => {{
+      const titles = titlesNow();
+      if (String(titles) === before) return;
+      before = String(titles);
+      seen.push([titles, sent]);
+      if (seen.length < 2) return;
+      watcher.disconnect();
+      WebSocket.prototype.send = send;
+      [...root.querySelectorAll('button')].find((one) => one.textContent === 'Pause').click();
+      done(seen);
+    }});
+    watcher.observe(root, {{ childList: true, subtree: true, characterData: true }});
+  }});
+}}"""
 ROWS = """() => {
   for (const element of document.querySelectorAll('*')) {
     const found = element.shadowRoot?.querySelector('.explorer');
@@ -35,23 +65,25 @@ def test_the_steps_are_played_without_the_server(visit: Callable[..., Page], pag
     page.on("websocket", listen)
     visit("/step_by_step?mask=causal")
     titles = page.locator(".explorer .panel .title")
-    assert titles.count() > 8
+    expect(titles.nth(8)).to_be_visible()
     for name in ("One step back", "Play", "One step forward"):
-        box = named(page, name).bounding_box()
-        assert box is not None
-        assert min(box["width"], box["height"]) >= 24
+        when(
+            page,
+            named(page, name).bounding_box,
+            lambda box: box is not None and min(box["width"], box["height"]) >= 24,
+        )
     named(page, "One step forward").click()
     expect(titles).to_have_text(["Queries Q = X·Wq", "Keys K = X·Wk", "Scores S = Q·Kᵀ"])
-    page.wait_for_url(re.compile("at=0"))
+    says(page, at="0")
     wait_idle(page)
 
-    before = len(sent)
+    page.evaluate(PLAYED)
     named(page, "Play").click()
-    expect(titles).to_have_text(["Scores S = Q·Kᵀ", "Scaled scores"])
-    expect(titles).to_have_text(["Scaled scores", "Masked scores"])
-    assert len(sent) == before
-    named(page, "Pause").click()
-    page.wait_for_url(re.compile("at=2"))
+    first, second = page.evaluate("() => window.played")
+    assert first == [["Scores S = Q·Kᵀ", "Scaled scores"], 0]
+    assert second == [["Scaled scores", "Masked scores"], 0]
+    expect(named(page, "Play")).to_be_visible()
+    says(page, at="2")
     wait_idle(page)
     # The chosen cell goes along: its arithmetic is that of the step.
     expect(page.get_by_test_id("stBottom")).to_contain_text("may look at key 1")
@@ -61,16 +93,17 @@ def test_the_steps_are_played_without_the_server(visit: Callable[..., Page], pag
     scrub.evaluate("node => { node.value = '3'; node.dispatchEvent(new Event('input')); }")
     expect(titles).to_have_text(["Masked scores", "Weights A = softmax"])
     expect(scrub).to_have_attribute("aria-valuetext", "4 of 5: Weights A = softmax")
+    rest(page, 200)
     assert len(sent) == before, "dragged, it acts by itself"
     scrub.evaluate("node => node.dispatchEvent(new Event('change'))")
-    page.wait_for_url(re.compile("at=3"))
+    says(page, at="3")
     wait_idle(page)
 
     visit(f"/step_by_step?{urlsplit(page.url).query}")
     expect(titles).to_have_text(["Masked scores", "Weights A = softmax"])
     named(page, "Show all").click()
-    page.wait_for_url(lambda url: "at" not in parse_qs(urlsplit(url).query))
-    assert titles.count() > 8
+    says(page, at=None)
+    expect(titles.nth(8)).to_be_visible()
 
 
 def test_a_generation_grows_by_a_row_a_token(
@@ -78,27 +111,25 @@ def test_a_generation_grows_by_a_row_a_token(
 ) -> None:
     page = visit("/")
     expect(page.locator(".written").last).to_contain_text("The moon is a mysterious")
-    assert page.evaluate(ROWS) == 37
-    assert page.get_by_text("Recorded, not computed now").count() == 2
+    until(page, lambda: page.evaluate(ROWS), 37)
+    expect(page.get_by_text("Recorded, not computed now")).to_have_count(2)
     named(page, "One step forward").click()
     expect(page.locator(".written strong").last).to_have_text("")
-    assert page.evaluate(ROWS) == 13
+    until(page, lambda: page.evaluate(ROWS), 13)
     named(page, "Play").click()
     expect(page.locator(".written strong").last).to_contain_text("is a mysterious")
     named(page, "Pause").click()
     assert page.evaluate(ROWS) >= 16
-    assert "query" in page.locator(".explorer .readout").last.inner_text(), (
-        "the newest row is marked"
-    )
+    expect(page.locator(".explorer .readout").last).to_contain_text("query")  # the newest row
 
     # The text itself has no more than was written.
     page.get_by_role("button", name="Text", exact=True).last.click()
     there = page.locator(".running [role=option]:visible")
     there.first.wait_for()
-    written = page.locator(".written").last.inner_text()
-    assert "".join(there.all_inner_texts()) == written.replace(" ", "")
+    written = page.locator(".written").last.inner_text().replace(" ", "")
+    until(page, lambda: "".join(there.all_inner_texts()), written)
 
-    calm = browser.new_context(reduced_motion="reduce").new_page()
+    calm = new_context(browser, reduced_motion="reduce").new_page()
     try:
         calm.goto(server_url)
         wait_idle(calm)
@@ -108,6 +139,6 @@ def test_a_generation_grows_by_a_row_a_token(
         expect(says).to_have_text("25 of 25: “·peace”")
         named(calm, "One step back").click()
         expect(says).to_have_text("24 of 25: “·of”")
-        assert calm.evaluate(ROWS) == 36
+        until(calm, lambda: calm.evaluate(ROWS), 36)
     finally:
         calm.context.close()

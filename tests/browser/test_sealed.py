@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from attnviz.components.explorer import standalone
 from attnviz.figures import capture as captures
 from attnviz.figures.figure import Figure, Look, Selection
 from tests.browser import explorer_app
+from tests.browser.chromium import until
+from tests.browser.waiting import when
 from tests.models.made_up import made_up
 
 pytestmark = pytest.mark.browser
@@ -54,19 +56,25 @@ def test_it_reads_cells_switches_heads_and_views(
     assert figure.grid.stack is not None
     chosen = Selection(layer=2, head=4, look=Look(palette="cividis"))
     page = from_disk(figure, selection=chosen)
-    page.wait_for_timeout(300)
-    assert page.locator(".title").first.inner_text() == "Layer 2, head 4"
+    expect(page.locator(".title").first).to_have_text("Layer 2, head 4")
     row = figure.grid.stack[2, 4, 23]
     best = int(row.argmax())
     assert ask(page, f"explorer.scenes.main.panel.values[23 * 24 + {best}]") == row[best]
-    assert f"weight {row[best]:.3f}"[:11] in read(page, "head", 23, best)
+    when(
+        page,
+        lambda: read(page, "head", 23, best),
+        lambda said: f"weight {row[best]:.3f}"[:11] in said,
+    )
     page.mouse.click(*_thumbnail(page, 7, 1))
     page.get_by_text("Layer 7, head 1", exact=True).first.wait_for()
-    assert ask(page, "explorer.scenes.main.panel.values[30]") == figure.grid.stack[7, 1, 1, 6]
+    until(
+        page,
+        lambda: ask(page, "explorer.scenes.main.panel.values[30]"),
+        figure.grid.stack[7, 1, 1, 6],
+    )
     for view in ("Lines", "Text", "Compare", "Matrix"):
         page.get_by_role("button", name=view, exact=True).click()
-        page.wait_for_timeout(150)
-        assert ask(page, "explorer.scenes.show") == view.lower()
+        until(page, lambda: ask(page, "explorer.scenes.show"), view.lower())
     assert not console_errors
 
 
@@ -83,22 +91,20 @@ def test_a_head_that_is_not_in_the_file_is_named(from_disk: Callable[..., Page])
     page = from_disk(
         one, source=lambda asked: captures.part(capture, asked), most=2 * 40 * 40 * 4 + 2_000
     )
-    page.wait_for_timeout(200)
     ask(page, "explorer.select({layer: 0, head: 1})")
-    page.wait_for_timeout(200)
+    expect(page.locator(".title").first).to_have_text("Layer 0, head 1")
     shown = ask(page, "Array.from(explorer.scenes.main.panel.values.slice(0, 1600))")
     assert np.array_equal(np.array(shown, np.float32).reshape(40, 40), capture.weights(0, 1))
     last = captures.layers(capture)[-1]
     ask(page, f"explorer.select({{layer: {last}, head: 0}})")
     said = page.locator("#says")
-    assert said.inner_text() == f"The map of layer {last}, head 0 is not in this file."
-    assert "of numbers" in page.locator("footer").inner_text()
+    expect(said).to_have_text(f"The map of layer {last}, head 0 is not in this file.")
+    expect(page.locator("footer")).to_contain_text("of numbers")
 
 
 def test_hostile_tokens_run_nothing(from_disk: Callable[..., Page]) -> None:
     page = from_disk(explorer_app.hostile())
     assert page.locator("img").count() == 0
     page.get_by_role("button", name="Text", exact=True).click()
-    page.wait_for_timeout(200)
+    expect(page.locator(".running").first).to_contain_text("<b>")
     assert page.locator(".running b, .running img").count() == 0
-    assert "<b>" in page.locator(".running").first.inner_text()

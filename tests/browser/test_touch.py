@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, CDPSession, Page
+from playwright.sync_api import Browser, CDPSession, Page, expect
 
 from tests.browser.chromium import wait_idle
 from tests.browser.explorer_page import Explorer
+from tests.browser.tab import new_context
+from tests.browser.waiting import rest, when
 
 pytestmark = pytest.mark.browser
 
@@ -38,12 +40,13 @@ class Hand:
             )
             self.page.wait_for_timeout(16)
         self._send("touchEnd", [])
-        self.page.wait_for_timeout(400)
+        rest(self.page, 400)  # a flick goes on by itself
 
 
 @pytest.fixture
 def phone(browser: Browser, address: str) -> Iterator[Callable[[str], Explorer]]:
-    context = browser.new_context(
+    context = new_context(
+        browser,
         viewport={"width": 390, "height": 844},
         has_touch=True,
         is_mobile=True,
@@ -59,10 +62,6 @@ def phone(browser: Browser, address: str) -> Iterator[Callable[[str], Explorer]]
 
     yield open_case
     context.close()
-
-
-def window(explorer: Explorer) -> dict[str, Any]:
-    return explorer.ask("({...[...explorer.views.values()][0].viewport.window})")
 
 
 def scrolled(page: Page) -> float:
@@ -84,7 +83,9 @@ def test_a_tap_reads_and_keeps(phone: Callable[[str], Explorer]) -> None:
     map_box(explorer)
     explorer.page.touchscreen.tap(*explorer.cell("head", 40, 8))
     explorer.page.get_by_text("row=40, col=8").wait_for()
-    assert explorer.readout("head").startswith("the 40 → was 8: weight")
+    expect(explorer.page.locator("[data-panel=head] .readout")).to_have_text(
+        re.compile("^the 40 → was 8: weight")
+    )
     explorer.page.touchscreen.tap(*explorer.cell("head", 40, 8))
     explorer.page.get_by_text("row=None, col=None").wait_for()
 
@@ -96,24 +97,24 @@ def test_two_fingers_zoom_and_one_moves(phone: Callable[[str], Explorer]) -> Non
     x, y = box["x"] + box["w"] / 2, box["y"] + box["h"] / 2
     before = scrolled(explorer.page)
     hand.move([((x - 20, y), (x - 80, y)), ((x + 20, y), (x + 80, y))])
-    zoomed = window(explorer)
-    assert zoomed["zoom"] == pytest.approx(4, rel=0.25)
+    four = pytest.approx(4, rel=0.25)
+    zoomed = when(explorer.page, lambda: explorer.window("head"), lambda now: now[0] == four)
     # What was between the fingers still is.
-    assert zoomed["col"] + 64 / zoomed["zoom"] / 2 == pytest.approx(32, abs=3)
+    assert zoomed[2] + 64 / zoomed[0] / 2 == pytest.approx(32, abs=3)
     assert scrolled(explorer.page) == before
     scale = explorer.page.evaluate("visualViewport.scale")
     assert scale == 1  # the map, not the page
 
     hand.move([((x, y), (x + 60, y + 40))])
-    moved = window(explorer)
-    assert moved["zoom"] == zoomed["zoom"]
-    assert moved["col"] < zoomed["col"]
-    assert moved["row"] < zoomed["row"]
+    moved = when(explorer.page, lambda: explorer.window("head"), lambda now: now[2] < zoomed[2])
+    assert moved[0] == zoomed[0]
+    assert moved[1] < zoomed[1]
     assert scrolled(explorer.page) == before
+    wait_idle(explorer.page)
     assert "row=None" in explorer.page.get_by_text("picked").inner_text()  # no drag keeps a cell
 
     hand.move([((x - 80, y), (x - 10, y)), ((x + 80, y), (x + 10, y))])
-    assert window(explorer)["zoom"] < 1.5
+    when(explorer.page, lambda: explorer.window("head"), lambda now: now[0] < 1.5)
 
 
 def test_one_finger_scrolls_the_page_over_a_map_shown_whole(
@@ -126,8 +127,9 @@ def test_one_finger_scrolls_the_page_over_a_map_shown_whole(
     before = scrolled(explorer.page)
     up = 120 if before > 150 else -120
     hand.move([((x, y), (x, y + up))])
-    assert abs(scrolled(explorer.page) - before) > 60
-    assert window(explorer)["zoom"] == 1
+    when(explorer.page, lambda: scrolled(explorer.page), lambda now: abs(now - before) > 60)
+    assert explorer.window("head")[0] == 1
+    wait_idle(explorer.page)
     assert "row=None" in explorer.page.get_by_text("picked").inner_text()
 
 
@@ -136,12 +138,9 @@ def test_buttons_do_what_fingers_do(phone: Callable[[str], Explorer]) -> None:
     page = explorer.page
     page.get_by_role("button", name="Zoom in (+)").tap()
     page.get_by_role("button", name="Zoom in (+)").tap()
-    explorer.settled()
-    zoomed = window(explorer)
-    assert zoomed["zoom"] > 2
+    zoomed = when(page, lambda: explorer.window("head"), lambda now: now[0] > 2)
     page.get_by_role("button", name="Move down (Shift + ↓)").tap()
-    explorer.settled()
-    assert window(explorer)["row"] > zoomed["row"]
+    when(page, lambda: explorer.window("head"), lambda now: now[1] > zoomed[1])
 
 
 @pytest.mark.parametrize("case", ["model", "walk", "hostile"])
@@ -155,7 +154,6 @@ def test_targets_meet_a_finger(phone: Callable[[str], Explorer], case: str) -> N
                 continue
             explorer.press(view)
             explorer.ask("explorer.change({row: true, table: true, others: ['1.1', '0.1']})")
-            explorer.page.wait_for_timeout(300)
             explorer.ask("explorer.root.querySelectorAll('details').forEach(e => e.open = true)")
             explorer.settled()
             small = explorer.ask(

@@ -156,6 +156,7 @@ def test_a_whole_map_is_asked_of_the_source_and_goes_by_another_way(
         np.testing.assert_array_equal(held["masked"], values > 3)
         assert held["row_tokens"].tolist() == list(one.panels[0].rows.labels)
 
+    filing.over("x")
     state["x:file"] = asked
     nothing = filing.made("x", one, None)
     assert nothing is not None

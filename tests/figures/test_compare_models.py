@@ -64,5 +64,5 @@ def test_tables_and_files(found: Comparison) -> None:
     assert table["query_b"].str.contains("·").any()
     csv = figures.difference_csv(found, (1, 0), (1, 0))
     read = pd.read_csv(io.StringIO(csv), index_col=0)
-    assert list(read.columns) == ["0/0", "1/1", "2/2", "-1/3", "3/4", "4/5", "5/6"]
+    assert list(read.columns) == ["0/0", "1/1", "2/2", "'-1/3", "3/4", "4/5", "5/6"]
     np.testing.assert_allclose(read.to_numpy(), found.difference((1, 0)), atol=1e-7)

@@ -19,6 +19,7 @@ from attnviz.figures import numbers
 from attnviz.figures.parts import Request
 from attnviz.figures.sinks import with_sinks
 from attnviz.interventions import value_weighted
+from attnviz.metrics.ranking import which_heads
 from attnviz.models import Capture, LoadedModel
 from tests.models.shrink import build as tiny
 from tests.models.tiny import TEXT, eager, llama, tokenizer
@@ -87,6 +88,22 @@ def test_the_column_is_what_transformers_drops(model: LoadedModel, capture: Capt
             assert panel.subtitle == said
     heads = [capture.sink_weights(0, head).mean() for head in range(4)]
     assert np.ptp(heads) > 0.05
+
+
+def test_heads_are_ranked_by_what_they_give_to_it(capture: Capture) -> None:
+    maps = with_sinks(capture)
+    assert figures.shape(capture) == (13, 14)
+    assert maps.key_tokens[-1] == "sink"
+    table = which_heads(maps, 3, 13)
+    given = [
+        capture.sink_weights(layer, head)[3]
+        for layer, head in zip(table["layer"], table["head"], strict=True)
+    ]
+    np.testing.assert_allclose(table["weight"], given, atol=1e-6)
+    assert (np.diff(given) <= 0).all()
+    block = which_heads(maps, slice(2, 5), slice(11, 14)).iloc[0]
+    tile = maps.weights(int(block["layer"]), int(block["head"]), slice(2, 5), slice(11, 14))
+    assert block["weight"] == pytest.approx(tile.mean(), abs=1e-6)
 
 
 def test_every_thumbnail_has_it(capture: Capture) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 
 import pandas as pd
 
@@ -28,3 +29,17 @@ def test_gaps_stay_gaps() -> None:
     back = pd.read_csv(io.StringIO(csv_of(table)))
     assert back["a"].isna().tolist() == [False, True]
     assert back["token"].isna().tolist() == [True, False]
+
+
+def test_a_column_s_name_is_no_formula_either() -> None:
+    assert csv_of(pd.DataFrame({"-1/3": [0.5], "a": [1]})) == '"\'-1/3","a"\r\n0.5,1\r\n'
+
+
+def test_every_table_is_written_so() -> None:
+    """A name that a visitor pastes stands in more tables than one would think."""
+    root = Path(__file__).parents[2]
+    sources = [*root.glob("pages/*.py"), *root.glob("attnviz/ui/*.py")]
+    sources += root.glob("attnviz/figures/*.py")
+    texts = {source.name: source.read_text("utf-8") for source in sources}
+    own = {name: text.replace("numbers.to_csv(", "") for name, text in texts.items()}
+    assert [name for name, text in own.items() if ".to_csv(" in text] == ["spreadsheet.py"]

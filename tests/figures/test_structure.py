@@ -55,6 +55,15 @@ def test_the_plane_has_every_head_with_its_own_numbers(
         assert (row["x"], row["y"]) == tuple(found.points[found.places.index(where)])
 
 
+def test_layers_are_named_by_whole_numbers(capture: Capture, found: Likeness) -> None:
+    spec = figures.plane_chart(found, capture.metrics(), "layer", (1, 2))
+    assert spec["encoding"]["color"]["legend"]["values"] == [0, 1, 2]
+    assert figures._legend("layer", {4}) is None  # one colour tells nothing apart
+    many = figures._legend("layer", set(range(30)))
+    assert many is not None
+    assert many["values"] == list(range(0, 30, 3))
+
+
 def test_chains_are_drawn_as_they_are(capture: Capture) -> None:
     found = chains(capture)
     axes = rows_of(capture, "from"), cols_of(capture, "to")

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 import attnviz as av
 from attnviz.errors import AttnvizError
-from attnviz.interventions import Knockout, Patch, Scale, intervene, outlets
+from attnviz.interventions import Knockout, Patch, Scale, intervene, outlets, sweep
 from attnviz.models import LoadedModel
 from tests.models.shrink import shrink
 from tests.models.tiny import TEXT, build, llama, tokenizer
@@ -49,6 +49,7 @@ MODELS: dict[str, tuple[Callable[[], LoadedModel], str, int, int]] = {
         1,
         0,
     ),
+    "modernbert": (lambda: build(shrink("modernbert"), kind="encoder"), "layers.1.attn.Wo", 1, 3),
     "gpt2": (lambda: build(shrink("gpt2")), "transformer.h.0.attn.c_proj", 0, 2),
 }
 
@@ -131,6 +132,18 @@ def test_nothing_changed_is_nothing_changed(word: str) -> None:
         out = model.model(input_ids=ids, use_cache=False)
     plain = out.logits if hasattr(out, "logits") else out.last_hidden_state
     assert torch.equal(found.after.rows, plain[0])
+
+
+def test_of_a_model_for_pictures_and_texts_the_text_tower_is_changed() -> None:
+    config = shrink("clip")
+    clip = av.from_transformers(transformers.CLIPModel(config).eval(), tokenizer())
+    alone = av.from_transformers(clip.model.text_model, tokenizer())
+    edit = Knockout(1, 2)
+    rows = intervene(alone, TEXT, [edit]).after.rows
+    assert torch.equal(intervene(clip, TEXT, [edit]).after.rows, rows)
+    moved = sweep(clip, TEXT).moved
+    assert moved.shape == (2, 4)
+    assert moved[1, 2] == pytest.approx(float(intervene(clip, TEXT, [edit]).moved().mean()), 1e-3)
 
 
 def test_nothing_changed_in_an_encoder_decoder_is_nothing_changed() -> None:

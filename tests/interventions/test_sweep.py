@@ -9,18 +9,23 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.errors import AttnvizError, Cancelled
+import attnviz as av
+from attnviz.errors import AttnvizError, Cancelled, ModelError
 from attnviz.interventions import Knockout, head_logits, intervene, outlets, sweep
+from attnviz.interventions.projections import text_outlets
 from attnviz.models import LoadedModel
 from tests.interventions.test_heads import t5
+from tests.models.shrink import build as shrunk
 from tests.models.shrink import shrink
-from tests.models.tiny import TEXT, build, llama
+from tests.models.tiny import TEXT, build, llama, tokenizer
 
 MODELS: dict[str, Callable[[], LoadedModel]] = {
     "llama": llama,
     "falcon": lambda: build(shrink("falcon")),
     "gpt2": lambda: build(shrink("gpt2")),
     "qwen3_next": lambda: build(shrink("qwen3_next")),
+    "gemma3n_text": lambda: build(shrink("gemma3n_text")),  # streams stand before the examples
+    "gemma3": lambda: build(shrink("gemma3")),  # with a tower for pictures, which reads no text
 }
 
 
@@ -29,16 +34,18 @@ def test_each_heads_number_is_that_of_its_own_knock_out(word: str) -> None:
     model = MODELS[word]()
     found = sweep(model, TEXT, token_id=7)
     assert "forward" not in {name for m in model.model.modules() for name in m.__dict__}
-    for row, place in enumerate(outlets(model)):
+    for row, place in enumerate(text_outlets(model)):
         for head in range(place.n_heads):
             alone = intervene(model, TEXT, [Knockout(place.layer, head)])
             assert found.losses[row, head] == pytest.approx(alone.loss()[1], abs=2e-5)
             one = float(alone.after.probabilities()[7])
             assert found.probabilities[row, head] == pytest.approx(one, rel=1e-4)
     table = found.table()
-    assert len(table) == sum(place.n_heads for place in outlets(model))
+    assert len(table) == sum(place.n_heads for place in text_outlets(model))
     assert table["log_ratio"].is_monotonic_increasing
     assert found.loss == pytest.approx(alone.loss()[0])
+    assert {group for group, _ in found.layers} == {"self"}
+    assert word != "gemma3" or len(outlets(model)) > len(found.layers)
 
 
 def test_the_likeliest_token_is_followed_and_an_encoder_has_none() -> None:
@@ -63,8 +70,16 @@ def test_of_an_encoder_the_output_states_are_followed() -> None:
     assert found.table()["moved"].is_monotonic_decreasing
 
 
-def test_of_an_encoder_decoder_the_next_token_of_its_target_is_followed() -> None:
-    model = t5()
+def fsmt() -> LoadedModel:
+    torch.manual_seed(0)
+    return av.from_transformers(shrunk("SEQ_TO_SEQ_CAUSAL_LM", "fsmt"), tokenizer())
+
+
+@pytest.mark.parametrize("make", [t5, fsmt], ids=["examples first", "tokens first"])
+def test_of_an_encoder_decoder_the_next_token_of_its_target_is_followed(
+    make: Callable[[], LoadedModel],
+) -> None:
+    model = make()
     found = sweep(model, TEXT, token_id=7, target="the cat ran off")
     assert {group for group, _ in found.layers} == {"encoder", "decoder", "cross"}
     for row, place in enumerate(outlets(model)):
@@ -72,6 +87,11 @@ def test_of_an_encoder_decoder_the_next_token_of_its_target_is_followed() -> Non
         alone = intervene(model, TEXT, [edit], target="the cat ran off")
         one = float(alone.after.probabilities()[7])
         assert found.probabilities[row, 1] == pytest.approx(one, rel=1e-4)
+
+
+def test_a_model_of_which_no_two_passes_are_alike_is_refused() -> None:
+    with pytest.raises(ModelError, match="hashes drawn anew in every pass"):
+        sweep(build(shrink("reformer", is_decoder=True)), TEXT)
 
 
 def test_a_sweep_that_is_left_restores_the_model() -> None:

@@ -136,40 +136,45 @@ test("one question at a time; of the waiting ones the latest counts, heads befor
   wire.disconnect();
 });
 
-test("a question that was heard and not answered is asked again, one that is on its way is not", () => {
+test("a question that is not answered is asked again, until it is", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
   const wire = new Wire();
   const sent = [];
   const answered = [];
   const note = { wire: "x", run: 1, known: {}, quiet: true };
-  wire.listen({ note: () => {}, answer: (request, part) => answered.push([request.head, part]) });
-  const send = (request) => sent.push(request);
+  wire.listen({ note: () => {}, answer: (request, part, refusal) => answered.push([request.head, part, refusal]) });
+  const send = (request) => sent.push([request.number, request.head]);
+  const ask = (head) => wire.ask("head", { layer: 0, head, rows: null, cols: null, block: 1 });
   wire.connect(send, note);
-  wire.ask("head", { layer: 0, head: 3, rows: null, cols: null, block: 1 });
-  const { number } = sent[0];
-  wire.connect(send, { ...note, run: 2, heard: number - 1 });
-  assert.equal(sent.length, 1);
-  wire.connect(send, { ...note, run: 3, heard: number });
-  assert.deepEqual(sent.map((one) => [one.number, one.head]), [[number, 3], [number, 3]]);
-  wire.connect(send, { ...note, run: 3, heard: number, answer: { number, part: "late" } });
-  wire.connect(send, { ...note, run: 4, heard: number });
-  assert.deepEqual(answered, [[3, "late"]]);
+  ask(3);
+  context.mock.timers.tick(2_900);
+  assert.deepEqual(sent, [[1, 3]]);
+  context.mock.timers.tick(200);
+  assert.deepEqual(sent, [[1, 3], [1, 3]]);
+  wire.connect(send, { ...note, answer: { number: 1, part: "late" } });
+  wire.connect(send, { ...note, answer: { number: 1, part: "twice" } });
+  context.mock.timers.tick(60_000);
   assert.equal(sent.length, 2);
+  assert.deepEqual(answered, [[3, "late", ""]]);
+  ask(4); // never answered: three more times, then a sentence
+  for (let second = 0; second < 60; second += 1) context.mock.timers.tick(1_000);
+  assert.deepEqual(sent.slice(2), [[2, 4], [2, 4], [2, 4], [2, 4]]);
+  assert.match(answered[1][2], /has not answered/);
   wire.disconnect();
 });
 
-test("a file that was heard of and did not come is asked for again", async () => {
+test("a file that does not come is asked for again", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
   const filing = new Filing();
   const sent = [];
   filing.send = (number, kind) => sent.push([number, kind]);
   const made = filing.ask("page");
   const [[number]] = sent;
   filing.take({});
-  filing.take({ fileHeard: number - 1 });
-  assert.equal(sent.length, 1);
-  filing.take({ fileHeard: number });
+  context.mock.timers.tick(3_100);
   assert.deepEqual(sent, [[number, "page"], [number, "page"]]);
-  filing.take({ fileHeard: number, file: { number, kind: "page", data: new Uint8Array([65]), refusal: "" } });
-  filing.take({ fileHeard: number });
+  filing.take({ file: { number, kind: "page", data: new Uint8Array([65]), refusal: "" } });
+  context.mock.timers.tick(600_000);
   assert.equal(sent.length, 2);
   assert.equal(await (await made).text(), "A");
 });

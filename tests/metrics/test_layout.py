@@ -22,6 +22,12 @@ def test_distances_are_scipys() -> None:
     assert (found.diagonal() == 0).all()
 
 
+def test_one_head_is_a_point() -> None:
+    places, kept = plane(np.zeros((1, 1)))
+    assert places.tolist() == [[0.0, 0.0]]
+    assert kept == 1
+
+
 def test_alike_heads_stand_together() -> None:
     generator = np.random.default_rng(0)
     groups = generator.permutation(np.repeat([0.0, 10.0, 20.0], 5))

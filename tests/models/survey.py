@@ -230,12 +230,14 @@ def report(tried: list[Tried]) -> str:
         f"{100 * shown / len(every):.1f} % of all those built have maps, and "
         f"{100 * shown / len(built):.1f} % of those with attention or a linear layer.",
         "",
-        "- **exact**: softmax weights (YOSO's are chances by angle), equal to the model's own to "
-        "1e-5.",
+        "- **exact**: softmax weights (YOSO's are chances by angle; MobileViTv2's rows are context "
+        "vectors, one for each place within a patch), equal to the model's own to 1e-5.",
         "- **effective**: the exact maps A of layers without a softmax (linear, state-space, "
         "pooling), whose output is A V. RWKV's are softmaxes of a channel each; FNet's are the "
         "cosines and sines of a Fourier transform, the same for every text of a length, and their "
-        "outputs are summed.",
+        "outputs are summed. PoolFormer's is the pooling minus the patch itself. SwiftFormer's is "
+        "one row, of its global query, and all 1, whatever the picture: the library takes that "
+        "softmax over an axis of one entry.",
         "- *Route*: through transformers' attention **interface**, or from the model's own "
         "**code** (its softmaxes, or what it returns, put in true coordinates).",
         "- *Compared*: maps compared with the library's; 0 where it returns none or others.",

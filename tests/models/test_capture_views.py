@@ -126,6 +126,12 @@ def test_what_is_not_there_is_refused_in_words(capture: Capture, ask) -> None:
         ask(capture)
 
 
+def test_a_span_that_ends_before_it_starts_is_empty(capture: Capture) -> None:
+    for maps in (capture, capture.by_words()):
+        assert maps.weights(1, 2, rows=slice(5, 2)).shape == (0, maps.n_keys)
+        assert maps.blocked(1, cols=slice(5, 2)).shape == (maps.n_tokens, 0)
+
+
 def test_a_capture_cannot_be_changed(capture: Capture) -> None:
     with pytest.raises(FrozenInstanceError):
         capture.text = "other"  # type: ignore[misc]

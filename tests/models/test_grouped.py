@@ -11,6 +11,7 @@ import transformers
 import attnviz as av
 from attnviz.errors import AttnvizError
 from attnviz.figures.capture import Maps, capture_figure
+from attnviz.figures.capture_words import titles, words_of
 from attnviz.metrics.heads import NAMES, head_metrics
 from attnviz.models import Capture, LoadedModel, grouped
 from tests.models import tiny
@@ -184,6 +185,8 @@ def test_effective_maps_add_up_too_but_share_nothing_out() -> None:
     words = effective.by_words()
     np.testing.assert_allclose(words.weights(0, 1), expected(words, 0, 1), atol=1e-6)
     np.testing.assert_array_equal(words.metrics(), effective.metrics())
+    assert titles(words)["decay"] == titles(effective)["decay"]  # a mean over tokens, not words
+    assert words_of(words)["rows"] == "word that reads the state"
     with pytest.raises(AttnvizError, match="signed"):
         effective.without_special(renormalise=True)
 

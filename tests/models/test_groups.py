@@ -67,6 +67,16 @@ def test_the_groups_are_the_model_s_own_maps(t5: LoadedModel) -> None:
             np.testing.assert_allclose(got, maps[layer][0].numpy(), atol=1e-5)
 
 
+def test_places_in_two_texts_are_not_compared(t5: LoadedModel) -> None:
+    """A decoder's token 3 is not the encoder's token 3: there is no distance, and no self."""
+    capture = av.capture(t5, source=SOURCE, target=TARGET)
+    for maps in (capture.of("cross"), capture.of("cross").by_words()):
+        table = maps.metrics()
+        assert table[["distance", "previous", "self"]].isna().all(axis=None)
+        assert table[["entropy", "first", "span"]].notna().all(axis=None)
+    assert capture.of("decoder").metrics()["self"].notna().all()
+
+
 def test_a_target_that_is_not_given_is_written_by_the_model(t5: LoadedModel) -> None:
     capture = av.capture(t5, SOURCE, max_new_tokens=5)
     with torch.no_grad():

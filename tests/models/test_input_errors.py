@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+import transformers
 
 import attnviz as av
 from attnviz.errors import AttnvizError, TooLargeError
 from attnviz.models import LoadedModel, memory
-from tests.models.tiny import TEXT, llama
+from tests.models.shrink import shrink
+from tests.models.tiny import TEXT, llama, tokenizer
 
 
 @pytest.fixture
@@ -24,6 +27,13 @@ def untouched() -> LoadedModel:
 def test_an_empty_text(untouched: LoadedModel, text: str) -> None:
     with pytest.raises(AttnvizError, match="type at least one word"):
         av.capture(untouched, text)
+
+
+def test_a_model_of_sounds_reads_no_text() -> None:
+    library: Any = transformers
+    model = av.from_transformers(library.Wav2Vec2Model(shrink("wav2vec2")), tokenizer())
+    with pytest.raises(AttnvizError, match="hears sound and reads no text"):
+        av.capture(model, TEXT)
 
 
 def test_half_a_character(untouched: LoadedModel) -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import attnviz as av
 from attnviz.models import LoadedModel, memory
 from attnviz.settings import settings
+from tests.models.shrink import build
 from tests.models.tiny import TEXT, llama
 
 LINUX = sys.platform == "linux"
@@ -111,6 +113,14 @@ def test_the_estimate_grows_with_the_text() -> None:
     model: LoadedModel = llama()
     one, two, four = (memory.estimate(model, n) for n in (10_000, 20_000, 40_000))
     assert four - two == pytest.approx(2 * (two - one), abs=4)  # linear: no T x T
+
+
+def test_the_stages_of_a_pyramid_are_counted_each_by_its_own_patches() -> None:
+    model = av.from_transformers(build("IMAGE_CLASSIFICATION", "swin"))
+    capture = av.capture(model, inputs={"pixel_values": torch.zeros(1, 3, 32, 32)})
+    records = [r for group in capture.groups for r in capture.of(group).records.values()]
+    cells = sum(r.n_heads * r.n_queries * r.n_keys for r in records)
+    assert memory.whole_maps(model, 16 * 16) == 4 * cells
 
 
 def test_beyond_its_budget_a_run_keeps_queries_and_keys_in_files(

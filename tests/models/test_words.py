@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from attnviz.models import LoadedModel
-from attnviz.models.axis import places
+from attnviz.models.axis import own_tokens, places
+from attnviz.models.loading import load_tokenizer
 from attnviz.models.texts import tokenise
 from attnviz.models.words import begins_word, words_of
 from tests.models import tiny
@@ -61,6 +62,16 @@ def test_a_word_names_its_tokens_and_special_ones_stay_alone(minilm: LoadedModel
 def test_a_tokenizer_whose_tokens_carry_no_sign_is_asked_where_it_writes_a_space() -> None:
     model = tiny.llama()
     assert labels(model, "the cat sat") == ("the", "·cat", "·sat")
+
+
+@pytest.mark.models
+def test_what_is_no_token_is_never_read_as_one() -> None:
+    """GPT's ids 15 to 24 are digits, which as tokens would make one word."""
+    tokenizer = load_tokenizer("smollm2-135m")
+    frames = places(60)
+    assert words_of(tokenizer, frames).axis.labels == frames.labels
+    axis = own_tokens(2, "global", "global token") + frames.only([20, 21])
+    assert words_of(tokenizer, axis).axis.labels == axis.labels
 
 
 def test_positions_and_patches_are_their_own_words() -> None:

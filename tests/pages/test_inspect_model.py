@@ -128,3 +128,18 @@ def test_a_folder_inside_the_allowed_ones_without_a_model_is_told(
         assert "config.json" in _refusal(open_page(model="other", id=str(tmp_path)))
     finally:
         settings.cache_clear()
+
+
+def test_a_teaching_model_is_given_what_it_was_made_for_until_one_types() -> None:
+    app = open_page()
+    app.selectbox(key="model").set_value("date-translator").run()
+    assert app.text_area(key="text").value == "tuesday, march 3rd, 1998"
+    assert app.get("bidi_component"), "no picture was drawn"
+    assert "text" not in app.query_params
+    app.selectbox(key="model").set_value("shapes-detr").run()
+    assert not app.exception
+    assert app.get("bidi_component"), "no picture was drawn"
+    assert any("drawn here" in block.value for block in app.markdown)
+    app.text_area(key="text").set_value("may 5, 2005")
+    app.selectbox(key="model").set_value("date-translator").run()
+    assert app.text_area(key="text").value == "may 5, 2005"

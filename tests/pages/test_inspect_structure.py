@@ -94,3 +94,15 @@ def test_a_long_text_is_bounded_in_words() -> None:
     app = open_page(model="minilm-l6", text="the cat sat " * 90, tab="alike")
     assert "at most 256 tokens, not 272" in texts(app)
     assert not app.get("vega_lite_chart")
+
+
+def test_what_these_maps_cannot_fill_is_not_offered() -> None:
+    app = open_page(model="date-translator", text="3 march 2021", group="cross", tab="chains")
+    tabs = app.button_group(key="tab")
+    assert "Through all layers" not in tabs.options
+    assert tabs.value == "next"
+    said = " ".join(block.value for block in app.markdown)
+    assert "reads one text and writes another" in said
+    app.button_group(key="group").set_value("decoder").run()
+    assert not app.exception
+    assert "Through all layers" in app.button_group(key="tab").options

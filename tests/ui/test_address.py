@@ -15,17 +15,13 @@ class Told(dict):
     def __init__(self) -> None:
         super().__init__()
         self.browser: dict[str, str] = {}
+        self.steps = 0  # back in the browser
 
-    def __setitem__(self, key: str, value: str) -> None:
-        super().__setitem__(key, value)
+    def from_dict(self, words: dict[str, str]) -> None:
+        dict.clear(self)
+        dict.update(self, words)
         self.browser = dict(self)
-
-    def pop(self, key: str, default: object = None) -> object:
-        if key not in self:
-            return default  # as Streamlit: nothing is sent
-        value = super().pop(key)
-        self.browser = dict(self)
-        return value
+        self.steps += 1
 
     def stale(self, **said: str) -> None:
         """The next run comes with this address, whatever the browser was told meanwhile."""
@@ -68,3 +64,12 @@ def test_what_the_browser_has_is_not_told_again(query: Told) -> None:
     address.write("mask", "causal")
     address.write("head", None)
     assert query.browser == {}
+
+
+def test_what_changes_together_is_one_step_back(query: Told) -> None:
+    query.stale(layer="1", mask="causal")
+    address.write_all({"layer": None, "row": "2", "col": "3"})
+    assert query.browser == {"mask": "causal", "row": "2", "col": "3"}
+    assert query.steps == 1
+    address.write_all({"row": "2", "col": "3"})
+    assert query.steps == 1  # nothing new

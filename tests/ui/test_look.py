@@ -46,10 +46,10 @@ WORDS = {
 def _page() -> None:
     import streamlit as st
 
-    from attnviz.ui import look
+    from attnviz.ui import address, look
 
     st.session_state["got"] = asked = look.from_url()
-    look.to_url(st.session_state.get("set", asked))
+    address.write_all(look.words(st.session_state.get("set", asked)))
 
 
 def _run(**query: str) -> AppTest:

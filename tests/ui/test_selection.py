@@ -113,3 +113,40 @@ def test_a_cell_that_the_map_does_not_have_is_none() -> None:
     app.session_state["length"] = 9
     app.run()
     assert app.session_state["got"] == Selection(layer=0, head=0)
+
+
+def test_another_models_default_head_is_not_kept_but_a_chosen_one_is() -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from attnviz.ui import selection
+
+        model, default = st.session_state.get("model", ("a", (1, 2)))
+        st.session_state["got"] = selection.current(
+            "map", layers=(0, 1, 2), n_heads=4, default=default, whose=model
+        )
+
+    app = AppTest.from_function(page, default_timeout=10).run()
+    for model, default, expected in (
+        ("a", (0, 3), (1, 2)),  # another text: the head that the reader looks at stays
+        ("b", (2, 0), (1, 2)),  # which is no default any more
+        ("b", (1, 2), (1, 2)),
+        ("c", (2, 1), (2, 1)),
+    ):
+        app.session_state["model"] = (model, default)
+        app.run()
+        got = app.session_state["got"]
+        assert (got.layer, got.head) == expected
+    app.session_state["map"] = {"selection": {"layer": 0, "head": 0}}
+    app.run()
+    app.session_state["model"] = ("d", (2, 2))
+    app.run()
+    assert (app.session_state["got"].layer, app.session_state["got"].head) == (0, 0)
+
+
+def test_going_back_counts_more_than_what_the_explorer_said_before() -> None:
+    app = _run()
+    _run(app, {"layer": 5, "head": 1})
+    assert app.session_state["got"].layer == 5
+    del app.session_state["_address"]  # as when a page is entered anew
+    assert _run(app, layer="0", head="3").session_state["got"] == Selection(layer=0, head=3)

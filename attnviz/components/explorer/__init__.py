@@ -82,7 +82,7 @@ def payload(
         memory.packed = current
     memory.argument, memory.returned, memory.figure = selection, current, packed.digest
     # Words that are of this mount: whether the address has its selection.
-    more = {"linked": selection is not None} | filing.heard(key) | (file.said if file else {})
+    more = {"linked": selection is not None} | (file.said if file else {})
     return packed.joined(memory.packed, memory.push, key, more) + (
         file.sent if file else b""
     ), current

@@ -64,8 +64,7 @@ def lay(key: str, file: File | None, stem: str) -> None:
 
 def hear(key: str) -> None:
     """Keep the question for the run that it starts."""
-    asked = st.session_state[f"{key}:file"] = st.session_state[key].get("file")
-    st.session_state[f"{key}:file-heard"] = number_of(asked)
+    st.session_state[f"{key}:file"] = st.session_state[key].get("file")
 
 
 def number_of(asked: Any) -> int | None:
@@ -74,19 +73,10 @@ def number_of(asked: Any) -> int | None:
     return number if type(number) is int else None
 
 
-def heard(key: str) -> dict[str, Any]:
-    """For each message: the last question that was heard.
-
-    A run that another one breaks off loses what it was about to send. The browser, told that its
-    question was heard by a message that brings no answer, asks again.
-    """
-    number = st.session_state.get(f"{key}:file-heard")
-    return {} if number is None else {"fileHeard": number}
-
-
 def over(key: str) -> None:
-    """The question is answered. A run that is broken off before leaves it for the next."""
+    """The answer is sent. A run that is broken off before leaves it to the next, ready made."""
     st.session_state.pop(f"{key}:file", None)
+    st.session_state.pop(f"{key}:file-made", None)
 
 
 def made(key: str, figure: Figure, source: Source | None) -> File | None:
@@ -95,6 +85,13 @@ def made(key: str, figure: Figure, source: Source | None) -> File | None:
     number = number_of(asked)
     if number is None:
         return None
+    ready = st.session_state.get(f"{key}:file-made")
+    if ready is None or ready.number != number:
+        ready = st.session_state[f"{key}:file-made"] = _make(number, asked, figure, source)
+    return ready
+
+
+def _make(number: int, asked: Any, figure: Figure, source: Source | None) -> File:
     if asked.get("kind") != "map":
         page = standalone(figure, selection=read(asked), source=source)
         return File(number, page.encode(errors="replace"))

@@ -34,9 +34,6 @@ def lay(key: str, source: Source, *, known: Selection, quiet: bool) -> None:
 def _answering(key: str, source: Source, note: dict[str, Any]) -> None:
     name = f"{key}:wire"
     asked = st.session_state.get(f"{name}:asked")
-    # A run that another one breaks off loses what it was about to send. The browser, told that
-    # its question was heard by a note that brings no answer, asks again.
-    note = note | {"heard": st.session_state.get(f"{name}:heard")}
     mounted()(
         key=name,
         data=note_bytes(note) if asked is None else answer(note, asked, source),
@@ -48,8 +45,7 @@ def _answering(key: str, source: Source, note: dict[str, Any]) -> None:
 
 
 def _hear(name: str) -> None:
-    asked = st.session_state[f"{name}:asked"] = st.session_state[name].get("ask")
-    st.session_state[f"{name}:heard"] = number_of(asked)
+    st.session_state[f"{name}:asked"] = st.session_state[name].get("ask")
 
 
 def note_bytes(note: dict[str, Any]) -> bytes:

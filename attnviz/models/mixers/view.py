@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from attnviz.models.layer import Layer
 from attnviz.models.mixers.drive import Strips
 from attnviz.models.mixers.record import MixerRecord
 from attnviz.models.pooling import stacked
+from attnviz.models.slices import slice_of, span_of, whole_number
 
 SHOWN = 16
 """Heads listed of a layer at most: where every channel is a head, there are thousands."""
@@ -39,6 +40,12 @@ class EffectiveMaps(Regroupable):
     tokenizer: Any = field(default=None, repr=False)
     roles: tuple[str, ...] = ()  # who says each token, in a chat
     written: Axis | None = None  # the new tokens where the model wrote on; the last was not read
+
+    @classmethod
+    def of_run(cls, capture: Any) -> EffectiveMaps:
+        """The maps of a Capture's linear and state-space layers."""
+        shared = {one.name: getattr(capture, one.name) for one in fields(cls)}
+        return cls(**shared | {"records": capture.mixers})
 
     @property
     def n_tokens(self) -> int:
@@ -80,7 +87,8 @@ class EffectiveMaps(Regroupable):
     ) -> Float32[np.ndarray, "rows cols"]:
         """The exact effective map of one head: tokens that read down, that wrote right."""
         record = self._of_head(layer, head)
-        part = record.weights(slice(head, head + 1), rows or slice(None), cols or slice(None))
+        shown = slice_of(rows, self.n_tokens), slice_of(cols, self.n_tokens)
+        part = record.weights(slice(head, head + 1), *shown)
         return part[0].numpy()
 
     def blocked(
@@ -88,7 +96,8 @@ class EffectiveMaps(Regroupable):
     ) -> Bool[np.ndarray, "rows cols"]:
         """True above the diagonal where a state holds the past only."""
         record = self._of_head(layer, 0)
-        return record.blocked(rows or slice(None), cols or slice(None)).numpy()
+        shown = slice_of(rows, self.n_tokens), slice_of(cols, self.n_tokens)
+        return record.blocked(*shown).numpy()
 
     def largest(
         self,
@@ -99,8 +108,8 @@ class EffectiveMaps(Regroupable):
         cols: slice | None = None,
     ) -> tuple[Float32[np.ndarray, "down across"], Bool[np.ndarray, "down across"]]:
         """Each block's cell of largest magnitude, sign kept, and whether all of it is masked."""
-        record = self._of_head(layer, head)
-        spans = [slice(*(part or slice(None)).indices(self.n_tokens)) for part in (rows, cols)]
+        record, block = self._of_head(layer, head), whole_number("block", block, 1)
+        spans = [span_of(part, self.n_tokens) for part in (rows, cols)]
         down, across = (-(-(span.stop - span.start) // block) for span in spans)
         out = np.zeros((down, across), dtype=np.float32)
         for first, part in _by_columns(record, head, spans[0], spans[1], block):
@@ -129,6 +138,7 @@ class EffectiveMaps(Regroupable):
 
     def overview(self, size: int = 32) -> Float32[np.ndarray, "layers heads size size"]:
         """Every listed map at a glance, each cell its block's mean; NaN for no head."""
+        size = whole_number("size", size, 1)
         return stacked([r.pooled(size, SHOWN).numpy() for r in self.records.values()], 4)
 
     def metrics(self) -> pd.DataFrame:
@@ -150,8 +160,8 @@ class EffectiveMaps(Regroupable):
         return pd.DataFrame(rows)
 
     def _of_head(self, layer: int, head: int) -> MixerRecord:
-        record = self.records.get(layer)
-        if record is None or not 0 <= head < record.n_heads:
+        record = self.records.get(whole_number("layer", layer))
+        if record is None or not 0 <= whole_number("head", head) < record.n_heads:
             raise AttnvizError(
                 f"{self.model_name} has no effective map of layer {layer}, head {head}; its "
                 f"linear and state-space layers are {', '.join(map(str, self.records))}."

@@ -15,9 +15,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from attnviz.errors import ModelError
 from attnviz.models.axis import Axis, own_tokens, patches
+from attnviz.models.own_code.raw import Raw
 from attnviz.models.own_code.returned import Found
+from attnviz.models.own_code.unfolded import pixel_places, stride_before
+from attnviz.models.own_code.windows import placed
 
 CONTEXT = (
     "Separable attention: a row is not a pixel that asks but one of the context vectors, one for "
@@ -33,38 +35,21 @@ GLOBAL = (
 
 
 def contexts(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Found]:
-    """MobileViTv2: a row a place within a patch, a column a pixel of the stage's feature map."""
-    side, found, stages = model.model.config.patch_size, [], []
+    """MobileViTv2: a row a place within a patch, a column a pixel of the stage's feature map.
+
+    Pixels at the edge that fill no patch are left out, as the model leaves them out.
+    """
+    side, found = model.model.config.patch_size, []
+    stages = list(dict.fromkeys(raw.index for raw in heard.raw))
+    asks = places_within(side)
     for index, raw in enumerate(heard.raw):
-        weights = raw.weights[0, 0]  # (places, patches)
-        rows, columns, pixel = grid_of(prepared.inputs["pixel_values"], weights.shape[1], side)
-        maps, allowed = spread(weights, rows, columns, side)
-        grid = [divmod(place, side) for place in range(side * side)]
-        asks = Axis(
-            labels=tuple(f"place r{row}c{column}" for row, column in grid),
-            details=tuple(
-                f"context vector of row {row}, column {column} in every patch of {side} × {side}"
-                for row, column in grid
-            ),
-            ids=tuple(range(len(grid))),
-            special=(False,) * len(grid),
-        )
-        if raw.index not in stages:
-            stages.append(raw.index)
-        axes = (asks, patches(rows * side, columns * side, pixel))
-        found.append(Found(f"stage {len(stages)}", index, maps, allowed, axes, CONTEXT))
+        rows, columns, pixel = feature_map(model, prepared, raw)
+        rows, columns = rows // side * side, columns // side * side
+        maps = over_pixels(raw.weights[0, 0], pixel_places(rows, columns, side))
+        axes = (asks, patches(rows, columns, pixel))
+        group = f"stage {stages.index(raw.index) + 1}"
+        found.append(Found(group, index, *maps, axes, CONTEXT))
     return found
-
-
-def spread(
-    weights: Float[Tensor, "places patches"], rows: int, columns: int, side: int
-) -> tuple[Float[Tensor, "1 places pixels"], Bool[Tensor, "1 places pixels"]]:
-    """(maps over the pixels, row by row, the pairs of a place with the pixels that it reads)."""
-    where = torch.arange(rows * side * columns * side).view(rows, side, columns, side)
-    pixels: Int[Tensor, "places patches"] = where.permute(1, 3, 0, 2).flatten(2).flatten(0, 1)
-    maps = weights.new_zeros(len(pixels), where.numel()).scatter(1, pixels, weights)
-    allowed = torch.zeros_like(maps, dtype=torch.bool).scatter(1, pixels, True)
-    return maps[None], allowed[None]
 
 
 def global_query(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Found]:
@@ -73,27 +58,41 @@ def global_query(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Fo
     blocks = [name for name in names if re.search(r"\.blocks\.\d+$", name)]
     found = []
     for place, raw in enumerate(heard.raw):
-        weights = raw.weights[0].T  # (1, patches)
-        rows, columns, pixel = grid_of(prepared.inputs["pixel_values"], weights.shape[1])
+        rows, columns, pixel = feature_map(model, prepared, raw)
+        maps = over_pixels(raw.weights[0].T, torch.arange(rows * columns)[None])
         axes = (own_tokens(1, "global query", "global query"), patches(rows, columns, pixel))
         index = blocks.index(raw.name.rpartition(".")[0])
-        group = f"stage {place + 1}"
-        found.append(Found(group, index, weights[None], None, axes, GLOBAL, effective=True))
+        found.append(Found(f"stage {place + 1}", index, *maps, axes, GLOBAL, effective=True))
     return found
 
 
-def grid_of(pixels: Tensor, length: int, side: int = 1) -> tuple[int, int, int]:
-    """(rows, columns of so many patches of side x side features, the pixels along a feature).
+def over_pixels(
+    weights: Float[Tensor, "vectors patches"], pixels: Int[Tensor, "vectors2 patches2"]
+) -> tuple[Float[Tensor, "1 vectors pixels"], Bool[Tensor, "1 vectors pixels"]]:
+    """(maps with a column a pixel, the pixels that each vector is made of).
 
-    A stage halves the picture some times, the last feature being cut by the edge.
+    Raises ModelError where there are other patches than weights.
     """
-    height, width = pixels.shape[-2:]
-    for halvings in range(max(height, width).bit_length()):
-        stride = 2**halvings
-        rows, columns = (-(-size // stride) // side for size in (height, width))
-        if rows * columns == length:
-            return rows, columns, stride
-    raise ModelError(
-        f"{length} patches of {side} × {side} features do not cover a picture of {height} × "
-        f"{width} pixels; choose a picture whose sides are multiples of 32."
+    rows = torch.arange(len(weights))[:, None]
+    return placed(weights[:, None, None], rows, pixels, (len(rows), pixels.numel()))
+
+
+def feature_map(model: Any, prepared: Any, raw: Raw) -> tuple[int, int, int]:
+    """(rows, columns, pixels of the picture along a side of each), where this attention is."""
+    down = stride_before(model.model, raw.module)
+    height, width = prepared.inputs["pixel_values"].shape[-2:]
+    return -(-height // down), -(-width // down), down
+
+
+def places_within(side: int) -> Axis:
+    """The places within a patch of side x side pixels, row by row."""
+    grid = [divmod(place, side) for place in range(side * side)]
+    return Axis(
+        labels=tuple(f"place r{row}c{column}" for row, column in grid),
+        details=tuple(
+            f"context vector of row {row}, column {column} in every patch of {side} × {side}"
+            for row, column in grid
+        ),
+        ids=tuple(range(len(grid))),
+        special=(False,) * len(grid),
     )

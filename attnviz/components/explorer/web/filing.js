@@ -1,5 +1,6 @@
 // @ts-check
 /** @import { Figure } from "./types.js" */
+import { insist } from "./insist.js";
 
 const PATIENCE = 120_000; // ms; a file of many heads takes a few seconds, a map of 8,192 tokens more
 const [LOOK, LOOKS] = [100, 100]; // ms between looks for a button, and how many
@@ -14,7 +15,7 @@ export class Filing {
   constructor() {
     /** @type {((number: number, kind: "page" | "map") => void) | null} where there is a Python to ask */
     this.send = null;
-    /** @type {{number: number, kind: "page" | "map", done: (file: Made) => void, timer: number} | null} */
+    /** @type {{number: number, done: (file: Made) => void} | null} */
     this.asked = null;
   }
 
@@ -22,23 +23,22 @@ export class Filing {
   ask(kind) {
     const number = Date.now();
     return new Promise((done) => {
-      const timer = /** @type {any} */ (setTimeout(() => done(null), PATIENCE));
-      this.asked = { number, kind, done, timer };
-      this.send?.(number, kind);
+      const stop = insist(() => this.send?.(number, kind));
+      const tell = (/** @type {Made} */ file) => {
+        stop();
+        clearTimeout(timer);
+        done(file);
+      };
+      const timer = setTimeout(() => tell(null), PATIENCE);
+      this.asked = { number, done: tell };
     });
   }
 
   /** The same message may come again, with another theme. @param {Figure} figure */
-  take({ file, fileHeard }) {
-    if (!this.asked) return;
-    const { number, kind, done, timer } = this.asked;
-    if (file?.number !== number) {
-      // Heard, and no file: another run broke off the one that made it.
-      if (fileHeard === number) this.send?.(number, kind);
-      return;
-    }
+  take({ file }) {
+    if (!file || file.number !== this.asked?.number) return;
+    const { done } = this.asked;
     this.asked = null;
-    clearTimeout(timer);
     if (file.refusal) done(file.refusal);
     else if (file.kind === "map") fetched().then(done);
     else done(new Blob([/** @type {any} */ (file.data)], { type: "text/html" }));

@@ -49,13 +49,11 @@
  *   key: string, held?: (layer: number, head: number) => Panel,
  *   known?: (layer: number, head: number) => Panel | null, snippet: string, walk: string[], blocks?: boolean, linked?: boolean,
  *   sealed?: boolean, parts?: {layer: number, head: number, part: import("./wire.js").Part}[],
- *   file?: {number: number, data: Uint8Array, kind: "page" | "map", refusal: string} | null,
- *   fileHeard?: number}} Figure
+ *   file?: {number: number, data: Uint8Array, kind: "page" | "map", refusal: string} | null}} Figure
  *   held: the map of any head, where the explorer may ask for those that it lacks, or the last one
  *   shown while it is on its way; known: the same, or null where it is not here. snippet: the
  *   Python that computes it. walk: ids of the panels to be played one after another. blocks: a block of cells may be chosen. linked: the page's address has its selection. sealed: there is no
- *   server; parts: maps that came along. file: what was asked for, at the message's end; fileHeard: the
- *   number of the last file that Python was asked for.
+ *   server; parts: maps that came along. file: what was asked for, at the message's end.
  *
  * @typedef {"absolute" | "row" | "log"} ScaleKind
  *

@@ -1,5 +1,6 @@
 // @ts-check
 /** @import { Selection } from "./types.js" */
+import { insist } from "./insist.js";
 
 /**
  * What Python has sent of a map.
@@ -8,10 +9,9 @@
  *   tops: Float32Array | null, digest: string}} Part
  *
  * What a run of the page says: which one it is, the selection it knows, whether the choice of a
- * head is the browser's own business, the number of the last question that Python heard, and the
- * answer to a question if it was run for one.
+ * head is the browser's own business, and the answer to a question if it was run for one.
  *
- * @typedef {{wire: string, run: number, known: Selection, quiet: boolean, heard?: number | null,
+ * @typedef {{wire: string, run: number, known: Selection, quiet: boolean,
  *   answer?: {number: number | null, part: Part | null, refusal?: string} | null}} Note
  *
  * @typedef {{layer: number, head: number, rows: [number, number] | null,
@@ -43,6 +43,7 @@ export class Wire {
     this.asked = null;
     this.number = 0;
     this.timer = 0;
+    this.insisting = () => {};
   }
 
   /** @param {Listener} listener */
@@ -64,9 +65,6 @@ export class Wire {
       const { request } = this.asked;
       this.over();
       this.listener?.answer(request, answer.part ?? null, answer.refusal ?? "");
-    } else if (this.asked && note.heard === this.asked.number) {
-      // Another run broke off the one that had the answer.
-      send({ ...this.asked.request, number: this.asked.number });
     }
     if (news) this.listener?.note(note);
     this.next();
@@ -95,17 +93,19 @@ export class Wire {
     const request = /** @type {Request} */ (this.wanted.get(kind));
     this.wanted.delete(kind);
     this.number += 1;
+    const asked = { ...request, number: this.number };
     this.asked = { number: this.number, request };
     this.timer = /** @type {any} */ (setTimeout(() => {
       this.over();
       this.listener?.answer(request, null, SILENCE);
       this.next();
     }, PATIENCE));
-    this.send({ ...request, number: this.number });
+    this.insisting = insist(() => this.send?.(asked));
   }
 
   over() {
     clearTimeout(this.timer);
+    this.insisting();
     this.asked = null;
   }
 }
