@@ -69,7 +69,7 @@ def kept_stacks(model: LoadedModel, found: Sequence[Found], size: int) -> dict[s
         stacks[name] = replace(
             old,
             streamed=old.streamed | {one.index: summarised(record, size)},
-            checks=(*old.checks, own if one.effective else check_map(record)),
+            checks=(*old.checks, own if one.effective else check_map(record, one.row_limit)),
         )
     return stacks
 

@@ -16,6 +16,7 @@ from attnviz.models.check import COMPARE_UP_TO, CheckResult, conclude
 from attnviz.models.continuing import Written, agrees, continued, require_writer
 from attnviz.models.interface import running
 from attnviz.models.loaded import LoadedModel
+from attnviz.models.own_code.hashed import steady
 from attnviz.models.passes import Pass, forward
 from attnviz.models.prepared import Prepared, one_text, pair, raw
 from attnviz.models.progress import Progress, part, silent
@@ -147,7 +148,7 @@ def _captured(
     compare = length <= COMPARE_UP_TO if check is None else check
     doing = part(report, 0.0, 0.6 if compare else 0.95)
     reference = None
-    with _turn(model, report):
+    with _turn(model, report), steady(model.model):
         reached = reach(model, prepared, size, doing)
         if compare:
             report(0.65, f"Comparing with a plain {reached.plain or 'run'}")

@@ -13,6 +13,7 @@ from attnviz.models.loaded import LoadedModel
 from attnviz.models.mixers.recorder import MixerRecorder
 from attnviz.models.numbering import complete
 from attnviz.models.own_code import FAMILIES, found_maps, require_maps
+from attnviz.models.own_code.hashed import hearing
 from attnviz.models.own_code.watching import watching
 from attnviz.models.passes import Pass, forward
 from attnviz.models.prepared import Prepared
@@ -69,7 +70,12 @@ def reach(model: LoadedModel, prepared: Prepared, size: int, progress: Progress)
     eager, plain = ("eager", "sdpa") if reachable(model.model) else (None, None)
     plain = plain if fused(model.model) else None
     heard, mixers = recorders()
-    with running(model.model, eager), watching(model.model, heard), mixers.listening():
+    with (
+        running(model.model, eager),
+        watching(model.model, heard),
+        hearing(model.model, heard.keep),
+        mixers.listening(),
+    ):
         run = forward(model, prepared, attentions=own)
     if heard.calls and not own:
         if "input_ids" in prepared.inputs and {call.group for call in heard.calls} <= set(TOWERS):

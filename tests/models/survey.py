@@ -43,6 +43,7 @@ DEFINED = {
     "test_block_patterns.py": "longt5 pegasus_x",
     "test_picture_mixers.py": "mobilevitv2 poolformer swiftformer",
     "mixers/test_mixers.py": "falcon_h1 falcon_mamba mamba mamba2",
+    "test_hashed.py": "reformer",
     "mixers/test_wkv.py": "rwkv",
     "mixers/test_fourier.py": "fnet",
     "test_angles.py": "yoso",

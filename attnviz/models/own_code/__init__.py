@@ -15,6 +15,7 @@ from attnviz.models.own_code.averaging import averaged
 from attnviz.models.own_code.bands import banded
 from attnviz.models.own_code.blocks import block_sparse, neighbours, short_only
 from attnviz.models.own_code.global_local import global_local
+from attnviz.models.own_code.hashed import hashed
 from attnviz.models.own_code.mask_units import mask_units
 from attnviz.models.own_code.returned import Found, returned
 from attnviz.models.own_code.summaries import contexts, global_query
@@ -34,6 +35,7 @@ FAMILIES: dict[str, Callable[..., list[Found]]] = {
     "nystromformer": short_only,
     "pegasus_x": global_local,
     "poolformer": averaged,
+    "reformer": hashed,
     "swiftformer": global_query,
     "swin": windowed,
     "swinv2": windowed,
@@ -43,7 +45,6 @@ FAMILIES: dict[str, Callable[..., list[Found]]] = {
 
 REASONS = {
     "mra": "it approximates its weights at several resolutions inside a kernel of its own",
-    "reformer": "it sorts tokens into buckets by hashes, and its maps are of buckets, not of texts",
 }
 """Why nothing that a model of this type computes is a map of queries by keys."""
 

@@ -33,6 +33,7 @@ class Found:
     note: str = ""  # what these maps are, where they are not queries by keys of a softmax
     effective: bool = False  # the exact A of an output A V, and no softmax
     error: float | None = None  # how far A V is from that output, relative to its largest above 1
+    row_limit: float = 0.0  # how far rows may be from 1 where the model itself rounds coarsely
 
 
 def returned(model: Any, prepared: Any, outputs: Any, heard: Any) -> list[Found]:
