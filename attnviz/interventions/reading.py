@@ -76,7 +76,7 @@ def prepared_of(model: LoadedModel, text: str, target: str | None = None) -> Pre
 
 def read(model: LoadedModel, prepared: Prepared) -> Reading:
     """Run once. Hold the model's lock and a context that sets eval and no-grad."""
-    outputs = model.model(**accepted(model, prepared.inputs))
+    outputs = model.run(accepted(model, prepared.inputs))
     axis = prepared.axes.get("target") or prepared.axes["self"]
     name = "decoder_input_ids" if "decoder_input_ids" in prepared.inputs else "input_ids"
     ids = prepared.inputs[name][0].cpu()

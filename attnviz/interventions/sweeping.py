@@ -185,6 +185,6 @@ def _rows(model: LoadedModel, inputs: dict[str, Tensor], batch: int) -> Tensor:
         for name, tensor in inputs.items()
     }
     with torch.no_grad():
-        outputs = model.model(**accepted(model, many))
+        outputs = model.run(accepted(model, many))
     logits = getattr(outputs, "logits", None)
     return (outputs.last_hidden_state if logits is None else logits).float().cpu()
