@@ -63,7 +63,7 @@ def chains(capture: Capture, group: str | None = None, progress: Progress | None
             "another of the stacks."
         )
     # Beside its attention a layer may have a second mixer (Falcon-H1), with the same number.
-    others = {layer.index for layer in part.layers if layer not in layers}
+    others = {at.index for at in part.layers if at not in layers or at.effective}
     if others or not layers:
         raise AttnvizError(
             f"{capture.model_name} has {len(others)} layers with mixers that have no softmax "
