@@ -20,8 +20,7 @@ from attnviz.models.grouped import Regroupable, grouped
 from attnviz.models.kept_map import KeptMap, summarised
 from attnviz.models.layer import STATES, Layer
 from attnviz.models.layers import LayerRecord
-from attnviz.models.mixers.drive import Strips
-from attnviz.models.mixers.record import MixerRecord
+from attnviz.models.mixers.record import MixerRecord, Strips
 from attnviz.models.mixers.view import EffectiveMaps
 from attnviz.models.pooling import largest, stacked, tops
 from attnviz.models.slices import slice_of, span_of, whole_number
