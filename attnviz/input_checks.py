@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 import torch
@@ -23,6 +24,17 @@ def require_size(word: str, size: object) -> None:
         raise AttnvizError(f"{word} must be a whole number of 1 or more; received {size!r}.")
     if size > MOST:
         raise AttnvizError(f"{word} must be at most {MOST:,}; received {size:,}.")
+
+
+def place(word: str, number: object, length: int) -> int:
+    """That one of so many, counted from 0; AttnvizError for one that is not there."""
+    try:
+        found = operator.index(number)  # type: ignore[arg-type]  # refuses 1.0 and "1" on purpose
+    except TypeError:
+        found = -1
+    if not 0 <= found < length:
+        raise AttnvizError(f"There are {word} 0 to {length - 1:,}; {number!r} is not there.")
+    return found
 
 
 def require_room(length: int, d_model: int, batch: int) -> None:

@@ -16,7 +16,7 @@ page.head(
 jobs = panels.runs()
 try:
     found, job = panels.compared(jobs)
-    changes = work.result_of(job, st.empty()) if found.same_shape else None
+    changes = work.result_of(job, st.empty()) if found.ranked else None
     chosen, heads = panels.heads(found, changes)
     figure = panels.figure(found, heads, changes, job)
 except AttnvizError as problem:

@@ -44,17 +44,19 @@ except AttnvizError as problem:
     st.stop()
 
 dark = st.context.theme.type == "dark"
-bars, grid = st.columns([3, 2])
-with bars:
-    page.chart(
-        figures.bars_chart(table, metric, dark=dark),
-        f"Bars with error lines: the twelve heads with the largest mean; {figures.TITLES[metric]}.",
-    )
-with grid:
-    page.chart(
-        figures.grid_chart(table, metric, dark=dark),
-        "Grid of all heads, layers down, heads across; the colour is the mean over the texts.",
-    )
+if there := figures.measured(table, metric):
+    bars, grid = st.columns([3, 2])
+    with bars:
+        page.chart(
+            figures.bars_chart(table, metric, dark=dark),
+            f"Bars with error lines: the twelve heads with the largest mean; "
+            f"{figures.TITLES[metric]}.",
+        )
+    with grid:
+        page.chart(
+            figures.grid_chart(table, metric, dark=dark),
+            "Grid of all heads, layers down, heads across; the colour is the mean over the texts.",
+        )
 st.text(figures.sentence(table, metric, len(own)))
 page.caution("head_role", "texts_unit")
 
@@ -69,7 +71,8 @@ section = controls.section(
 if section == "removals":
     corpus_panels.removals(model, own)
 if section == "numbers":
-    st.dataframe(figures.of_metric(table, metric), hide_index=True)
+    if there:
+        st.dataframe(figures.of_metric(table, metric), hide_index=True)
     corpus_panels.files(table, f"attnviz-texts-{model.stem}")
 if section == "lesson":
     page.lesson("many_texts")

@@ -60,15 +60,33 @@ REFUSALS = {
     "3 | masks.causal()": "joined with another mask or a boolean tensor; received int",
     "masks.causal() & torch.ones(3, 3)": "A mask must be boolean with True for allowed",
     "masks.from_tensor([[True]])": "A mask must be a boolean torch tensor; received list",
+    'iv.intervene(m, "ab", ["0.1"])': "Edits are a list of Knockout, Scale, Patch, HideToken and",
+    'iv.intervene(m, "ab", iv.Knockout(0, 0))': "Edits are a list of Knockout, Scale, Patch, Hide",
+    'iv.intervene(m, "ab", None)': "Edits are a list of Knockout, Scale, Patch, HideToken and",
+    'iv.intervene(m, ["ab", "abc"], [])': "One text is read at a time, a string; received",
+    "iv.Knockout(0, 1.5)": "Layers, heads and tokens are whole numbers, not 1.5",
+    'iv.Patch("1", 0, "ab")': "Layers, heads and tokens are whole numbers, not '1'",
+    "iv.HideToken(1.5)": "Layers, heads and tokens are whole numbers, not 1.5",
+    'iv.HideEdge(1, "b")': "Layers, heads and tokens are whole numbers, not 'b'",
+    'iv.Scale(0, 0, "2")': "A head's factor must be a number below 1e6, not '2'",
+    'iv.sweep(m, "ab", token_id="a")': "There are tokens 0 to 95; 'a' is not there",
+    'iv.head_logits(m, "ab", 1.5)': "There are tokens 0 to 95; 1.5 is not there",
+    "which_heads(c, 1.5, 0)": "There are queries 0 to 3; 1.5 is not there",
+    "which_heads(c, 0, None)": "There are keys 0 to 3; None is not there",
+    'metrics_over(m, "ab")': "Expected texts, a list of one or more strings; received 'ab'",
 }
 PROBE = """
 import json, sys
 import numpy as np
 import torch
 import attnviz as av
-from attnviz import kv_cache as kv, masks
+from attnviz import interventions as iv, kv_cache as kv, masks
+from attnviz.corpus.measuring import metrics_over
+from attnviz.metrics.ranking import which_heads
 
 x = av.random_inputs(4, 8)
+m = av.load_model("induction-2l")
+c = av.capture(m, "abab")
 
 def told(call):
     try:

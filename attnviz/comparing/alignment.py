@@ -48,11 +48,13 @@ class Alignment:
         paired, same = int(self.paired.sum()), int(self.same.sum())
         n_a, n_b = (int((side != NONE).sum()) for side in (self.a, self.b))
         if paired == same == n_a == n_b:
-            return f"All {n_a:,} tokens are the same."
-        return (
-            f"{paired:,} pairs of tokens, of {n_a:,} in A and {n_b:,} in B; {same:,} of them are "
-            "the same on both sides."
-        )
+            return "The one token is the same." if n_a == 1 else f"All {n_a:,} tokens are the same."
+        if paired == 1:
+            alike = "it is" if same else "it is not"
+            return f"1 pair of tokens, of {n_a:,} in A and {n_b:,} in B; {alike} the same token."
+        verb = "is" if same == 1 else "are"
+        alike = f"; {same:,} of them {verb} the same on both sides" if paired else ""
+        return f"{paired:,} pairs of tokens, of {n_a:,} in A and {n_b:,} in B{alike}."
 
 
 def align(tokens_a: Sequence[Hashable], tokens_b: Sequence[Hashable]) -> Alignment:

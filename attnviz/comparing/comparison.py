@@ -49,6 +49,11 @@ class Comparison:
         return one == other
 
     @property
+    def ranked(self) -> bool:
+        """Whether heads can be ranked: each has its counterpart, and some queries are paired."""
+        return self.same_shape and bool(self.rows.paired.any())
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """What was paired, and why there may be no table of heads."""
         told = [self.rows.sentence if self.rows is self.cols else f"Queries: {self.rows.sentence}"]
@@ -58,6 +63,16 @@ class Comparison:
             told.append(
                 "The two tokenizers differ, so tokens are paired by their letters: capitals and "
                 "the marks of a word's beginning do not count."
+            )
+        if not self.rows.paired.any():
+            told.append(
+                "No token of one text stands for one of the other, so nothing can be subtracted "
+                "and heads are not ranked."
+            )
+        if self.same_shape and self.a.model_name != self.b.model_name:
+            told.append(
+                "A and B are two models of one shape: heads of one number are counterparts where "
+                "the two are checkpoints of one training, and not otherwise."
             )
         if not self.same_shape:
             told.append(

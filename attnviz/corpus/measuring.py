@@ -10,7 +10,7 @@ import pandas as pd
 
 from attnviz.corpus.tally import Tally
 from attnviz.errors import AttnvizError
-from attnviz.interventions.edits import Edit
+from attnviz.interventions.edits import Edit, require_edits
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.progress import Progress, part, silent
 
@@ -89,6 +89,8 @@ def change_over(
     from attnviz.interventions.projections import outlet
     from attnviz.interventions.running import intervene
 
+    _require_texts(texts)
+    require_edits(edits)
     for edit in edits:  # first: no text is to blame for a head that is not there
         if isinstance(edit, HeadEdit):
             outlet(model, edit.layer, edit.group).features(edit.head)
@@ -111,6 +113,7 @@ def _over(
     lines: Sequence[int],
 ) -> pd.DataFrame:
     """Tables of the same rows, one a text, as means and errors."""
+    _require_texts(texts)
     where, names, tally = pd.DataFrame(), [], Tally((0, 0))
 
     def add(text: str, report: Progress) -> None:
@@ -134,6 +137,11 @@ def _over(
         for at, name in enumerate(names)
     ]
     return pd.concat(parts, ignore_index=True)
+
+
+def _require_texts(texts: Sequence[str]) -> None:
+    if isinstance(texts, str) or not texts:
+        raise AttnvizError(f"Expected texts, a list of one or more strings; received {texts!r}.")
 
 
 def each(

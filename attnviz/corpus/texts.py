@@ -6,6 +6,7 @@ What the texts hold is never run nor shown as markup: they are strings for a tok
 from __future__ import annotations
 
 import json
+import re
 
 from attnviz.errors import AttnvizError
 
@@ -47,10 +48,10 @@ def read_lines(name: str, data: bytes) -> Lines:
 def lines_of(whole: str, *, jsonl: bool = False) -> Lines:
     """The texts of these lines, one each; AttnvizError names the line that holds none."""
     found = []
-    for number, line in enumerate(whole.split("\n"), start=1):
+    for number, line in enumerate(re.split(r"\r\n|\n|\r", whole), start=1):
         if not line.strip():
             continue
-        text = _of_json(line, number) if jsonl else line.rstrip("\r")
+        text = _of_json(line, number) if jsonl else line
         if len(text) > MOST_CHARACTERS:
             raise AttnvizError(
                 f"Line {number} has {len(text):,} characters and at most {MOST_CHARACTERS:,} are "

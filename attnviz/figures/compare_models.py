@@ -65,7 +65,7 @@ def compare_models_figure(
     ]
     told = "undefined: no partner"
     panels.append(_panel("difference", "B − A", difference, both, block, "signed", told))
-    asked = "(layer, head)" if found.same_shape else f"{head}, {head_b}"
+    asked = "(layer, head)" if found.ranked else f"{head}, {head_b}"
     models = " and ".join(dict.fromkeys(side.model_name for side, _, _ in sides))
     return Figure(
         title=f"A and B: {models}",

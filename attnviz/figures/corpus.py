@@ -24,10 +24,9 @@ REMOVALS = {
     "moved": "how far the output moves without the head (relative)",
 }
 SHOWN = 12
-REPEATS = "nothing repeats in them"
 MISSING = {
-    "induction": REPEATS,
-    "duplicate": REPEATS,
+    "induction": "no token comes again with another between",
+    "duplicate": "no token comes again",
     "previous": "a text of one token has no previous one",
     "loss_change": "a text of one token predicts none of its own",
 }
@@ -115,6 +114,11 @@ def palette_hex(colour: Any) -> str:
 def counted(n: int) -> str:
     """ "1 text", "2 texts"."""
     return f"{n} text" if n == 1 else f"{n} texts"
+
+
+def measured(table: pd.DataFrame, metric: str) -> bool:
+    """Whether any text has this number of any head."""
+    return bool((table.loc[table["metric"] == metric, "n"] > 0).any())
 
 
 def sentence(table: pd.DataFrame, metric: str, n_texts: int) -> str:

@@ -176,9 +176,9 @@ def sweep_sentence(sweep: Sweep) -> str:
             f"most of {len(rows)} removals; without {least} by {rows[-1]['moved']:.1%}, the least."
         )
     return (
-        f"Next token {sweep.token!r}: probability {sweep.probability:.4f} as the model is. "
-        f"Without {most} it is {rows[0]['probability']:.4f}, the lowest of {len(rows)} removals; "
-        f"without {least} {rows[-1]['probability']:.4f}, the highest."
+        f"Next token {sweep.token!r}: probability {digits(sweep.probability)} as the model is. "
+        f"Without {most} it is {digits(rows[0]['probability'])}, the lowest of {len(rows)} "
+        f"removals; without {least} {digits(rows[-1]['probability'])}, the highest."
     )
 
 
@@ -193,19 +193,25 @@ def change_sentence(found: Intervention) -> str:
     p, q = (reading.probabilities() for reading in (found.before, found.after))
     first, then = int(p.argmax()), int(q.argmax())
     old, new = (screen_tokens(found.tokenizer, [token])[0][0] for token in (first, then))
-    now = "" if first == then else f"; now the likeliest is {new!r} with {q[then]:.4f}"
+    now = "" if first == then else f"; now the likeliest is {new!r} with {digits(q[then])}"
     words = (
-        f"The likeliest next token {old!r} has probability {p[first]:.4f} as it is and "
-        f"{q[first]:.4f} changed{now}. KL divergence of the two distributions "
-        f"{found.divergence():.4f} nats."
+        f"The likeliest next token {old!r} has probability {digits(p[first])} as it is and "
+        f"{digits(q[first])} changed{now}. KL divergence of the two distributions "
+        f"{digits(found.divergence())} nats."
     )
     if len(found.before.ids) < 2:
         return words
     before, after = found.loss()
     return (
-        f"Loss on the text: {before:.3f} nats a token as it is, {after:.3f} changed "
-        f"({after - before:+.3f}). {words}"
+        f"Loss on the text: {digits(before)} nats a token as it is, {digits(after)} changed "
+        f"({digits(after - before, '+')}). {words}"
     )
+
+
+def digits(value: Any, sign: str = "") -> str:
+    """Four decimals, or of what these would make 0 its first two digits."""
+    number = float(value)
+    return f"{number:{sign}.4f}" if number == 0 or abs(number) >= 5e-5 else f"{number:{sign}.1e}"
 
 
 def head_words(row: Any) -> str:

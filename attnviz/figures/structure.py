@@ -87,7 +87,7 @@ def plane_chart(
     tips = [
         tip("layer", "layer", "d"),
         tip("head", "head", "d"),
-        *(tip(word, title, ".4f") for word, title in METRICS.items()),
+        *(tip(word, title, ".4f") for word, title in METRICS.items() if word in table),
     ]
     chart = {
         "height": 470,

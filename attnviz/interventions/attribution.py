@@ -16,6 +16,7 @@ from attnviz.interventions.heads import reading
 from attnviz.interventions.projections import text_outlets
 from attnviz.interventions.reading import prepared_of, read
 from attnviz.interventions.running import implementation
+from attnviz.interventions.stream import adding
 from attnviz.models.interface import running
 from attnviz.models.loaded import LoadedModel
 from attnviz.models.tokens import screen_tokens
@@ -69,18 +70,20 @@ def head_logits(model: LoadedModel, text: str, token_id: int | None = None) -> H
     seen: dict[str, Tensor] = {}
 
     def watch(_: nn.Module, inputs: tuple[Any, ...]) -> None:
-        seen["stream"] = inputs[0].detach()[0, -1]
+        seen["stream"] = inputs[0].detach()[0, -1].clone()
 
     with model.lock, running(model.model, implementation(model)):
         handle = norm.register_forward_pre_hook(watch)
         try:
-            with reading(places) as kept:
+            with reading(places) as kept, adding(model, places) as require_added:
                 run = read(model, prepared_of(model, text))
+            require_added()
+            factor = _factor(model, norm, head, seen["stream"], run.rows[-1])
         finally:
             handle.remove()
-    token = int(run.rows[-1].argmax()) if token_id is None else token_id
+    token = run.followed(token_id)
     stream = seen["stream"].double()
-    direction = _gain(norm) * head.weight[token].detach().double()  # (d_model,)
+    direction = factor * _gain(norm) * head.weight[token].detach().double()  # (d_model,)
     centred = isinstance(norm, nn.LayerNorm)
     if centred:
         direction = direction - direction.mean()  # as the norm subtracts the stream's mean
@@ -99,6 +102,19 @@ def head_logits(model: LoadedModel, text: str, token_id: int | None = None) -> H
         layers=tuple(place.layer for place in places),
         parts=parts,
     )
+
+
+def _factor(model: LoadedModel, norm: Any, head: Any, stream: Tensor, logits: Tensor) -> float:
+    """What the output layer's numbers are multiplied by; ModelError where that is not all."""
+    with torch.no_grad():
+        plain = head(norm(stream[None, None]))[0, 0].double().cpu()
+    factor = float((logits.double() @ plain) / plain.square().sum())
+    if (factor * plain - logits).norm() > 1e-2 * logits.norm():
+        raise ModelError(
+            f"{model.title} does more to its logits than multiply them (soft-capping), so they "
+            "cannot be split into heads; remove heads instead."
+        )
+    return factor
 
 
 def _last_norm(model: LoadedModel) -> nn.Module | None:

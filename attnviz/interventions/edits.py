@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attnviz.errors import AttnvizError
@@ -22,6 +24,7 @@ class Knockout:
     group: str | None = None
 
     def __post_init__(self) -> None:
+        _require_whole(self.layer, self.head)
         if self.by not in ("zero", "mean"):
             raise AttnvizError(f"A head is replaced by 'zero' or 'mean', not {self.by!r}.")
 
@@ -40,7 +43,8 @@ class Scale:
     group: str | None = None
 
     def __post_init__(self) -> None:
-        if not abs(self.factor) < 1e6:
+        _require_whole(self.layer, self.head)
+        if not isinstance(self.factor, (int, float)) or not abs(self.factor) < 1e6:
             raise AttnvizError(f"A head's factor must be a number below 1e6, not {self.factor!r}.")
 
     def __str__(self) -> str:
@@ -61,6 +65,9 @@ class Patch:
     text: str
     group: str | None = None
 
+    def __post_init__(self) -> None:
+        _require_whole(self.layer, self.head)
+
     def __str__(self) -> str:
         return f"{_head(self)} as on another text"
 
@@ -73,6 +80,9 @@ class HideToken:
     layer: int | None = None
     head: int | None = None
     group: str | None = None
+
+    def __post_init__(self) -> None:
+        _require_whole(self.position, self.layer, self.head)
 
     def __str__(self) -> str:
         return f"token {self.position} hidden from the others{_where(self)}"
@@ -92,11 +102,34 @@ class HideEdge:
     head: int | None = None
     group: str | None = None
 
+    def __post_init__(self) -> None:
+        _require_whole(self.query, self.key, self.layer, self.head)
+
     def __str__(self) -> str:
         return f"token {self.query} cannot read {self.key}{_where(self)}"
 
 
 Edit = Knockout | Scale | Patch | HideToken | HideEdge
+
+
+def require_edits(edits: object) -> None:
+    """AttnvizError for what is no list of edits: a change that none is would go unseen."""
+    for edit in edits if isinstance(edits, Sequence) else (edits,):
+        if not isinstance(edit, Edit) or edit is edits:
+            raise AttnvizError(
+                "Edits are a list of Knockout, Scale, Patch, HideToken and HideEdge; received "
+                f"{edit!r}."
+            )
+
+
+def _require_whole(*numbers: object) -> None:
+    for number in numbers:
+        try:
+            operator.index(0 if number is None else number)  # type: ignore[arg-type]
+        except TypeError:
+            raise AttnvizError(
+                f"Layers, heads and tokens are whole numbers, not {number!r}."
+            ) from None
 
 
 def _head(edit: Knockout | Scale | Patch) -> str:

@@ -10,7 +10,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from attnviz.errors import ModelError
+from attnviz.errors import AttnvizError, ModelError
+from attnviz.input_checks import place
 from attnviz.models import memory
 from attnviz.models.axis import Axis
 from attnviz.models.loaded import LoadedModel
@@ -26,8 +27,18 @@ class Reading:
     predicts: bool  # whether rows are logits of the next token
     rows: Float[Tensor, "tokens words_or_features"] = field(repr=False)  # float32, on the CPU
 
+    def row(self, position: int = -1) -> Float[Tensor, " words_or_features"]:
+        """What is said after this token, -1 being the last; AttnvizError for one not there."""
+        return self.rows[-1 if position == -1 else place("tokens", position, len(self.rows))]
+
     def probabilities(self, position: int = -1) -> Float[Tensor, " words"]:
-        return self.rows[position].softmax(-1)
+        return self.row(position).softmax(-1)
+
+    def followed(self, token_id: int | None = None) -> int:
+        """That next token, or the likeliest one; AttnvizError for one that is not there."""
+        if token_id is None:
+            return int(self.rows[-1].argmax())
+        return place("tokens", token_id, self.rows.shape[-1])
 
     @property
     def losses(self) -> Float[Tensor, " predicted"]:
@@ -44,6 +55,8 @@ def relative_move(
 
 def prepared_of(model: LoadedModel, text: str, target: str | None = None) -> Prepared:
     """The tensors of a text, or of a source and its target. Hold the model's lock."""
+    if not isinstance(text, str):
+        raise AttnvizError(f"One text is read at a time, a string; received {text!r}.")
     if model.kind == "encoder_decoder":
         return pair(model, text, target, None, 32)
     if model.kind == "vision":
@@ -63,7 +76,7 @@ def prepared_of(model: LoadedModel, text: str, target: str | None = None) -> Pre
 
 def read(model: LoadedModel, prepared: Prepared) -> Reading:
     """Run once. Hold the model's lock and a context that sets eval and no-grad."""
-    outputs = model.model(**accepted(model, prepared.inputs))
+    outputs = model.run(accepted(model, prepared.inputs))
     axis = prepared.axes.get("target") or prepared.axes["self"]
     name = "decoder_input_ids" if "decoder_input_ids" in prepared.inputs else "input_ids"
     ids = prepared.inputs[name][0].cpu()

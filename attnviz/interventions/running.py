@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attnviz.errors import AttnvizError
 from attnviz.interventions.edges import hiding
-from attnviz.interventions.edits import Edit, Patch
+from attnviz.interventions.edits import Edit, Patch, require_edits
 from attnviz.interventions.heads import changes_of, changing, reading
 from attnviz.interventions.projections import outlets
 from attnviz.interventions.reading import Reading, prepared_of, read, relative_move
@@ -55,7 +55,7 @@ class Intervention:
     def divergence(self, position: int = -1) -> float:
         """KL(before || after) of the next-token distributions at a position, in nats."""
         self._require_predictions()
-        p, q = (it.rows[position].double().log_softmax(-1) for it in (self.before, self.after))
+        p, q = (it.row(position).double().log_softmax(-1) for it in (self.before, self.after))
         return float((p.exp() * (p - q)).sum())
 
     def moved(self) -> Float[Tensor, " tokens"]:
@@ -71,7 +71,9 @@ class Intervention:
         self._require_predictions()
         p, q = (it.probabilities(position).double() for it in (self.before, self.after))
         change = q - p
-        ids = change.abs().topk(min(k, len(change))).indices
+        # Of those that moved alike, as all do without an edit, the likelier first.
+        likely = torch.maximum(p, q).argsort(descending=True, stable=True)
+        ids = likely[change[likely].abs().argsort(descending=True, stable=True)][: max(0, k)]
         labels = [screen_tokens(self.tokenizer, [int(token)])[0][0] for token in ids]
         return pd.DataFrame(
             {
@@ -109,6 +111,7 @@ def intervene(
     the model does not read anyway; ModelError for a model whose heads or masks cannot be reached.
     """
     report, model = progress or silent, model.reader()
+    require_edits(edits)
     if len(edits) > MOST_EDITS:
         raise AttnvizError(f"At most {MOST_EDITS:,} edits hold at once, not {len(edits):,}.")
     with model.lock:

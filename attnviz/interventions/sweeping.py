@@ -166,12 +166,7 @@ def _followed(model: LoadedModel, before: Reading, token_id: int | None) -> int 
             f"{model.title} predicts no next token, so none can be followed; leave it out, or "
             "choose a model that writes."
         )
-    words = before.rows.shape[-1]
-    if token_id is None:
-        return int(before.rows[-1].argmax())
-    if not 0 <= token_id < words:
-        raise AttnvizError(f"The model knows tokens 0 to {words - 1:,}, not {token_id}.")
-    return token_id
+    return before.followed(token_id)
 
 
 def _batches(place: Outlet, before: Reading, *, together: bool) -> Iterator[Sequence[int]]:
@@ -190,6 +185,6 @@ def _rows(model: LoadedModel, inputs: dict[str, Tensor], batch: int) -> Tensor:
         for name, tensor in inputs.items()
     }
     with torch.no_grad():
-        outputs = model.model(**accepted(model, many))
+        outputs = model.run(accepted(model, many))
     logits = getattr(outputs, "logits", None)
     return (outputs.last_hidden_state if logits is None else logits).float().cpu()

@@ -54,7 +54,7 @@ def values_of(model: LoadedModel, capture: Capture, group: str | None = None) ->
         raise _unreached(model, missing[0])
     inputs = _inputs(model, capture)
     with model.lock, keep.at([places[number] for number in part.records]), _run(model, keep):
-        model.model(**accepted(model, inputs))
+        model.run(accepted(model, inputs))
     found = {}
     for number in part.records:
         if number not in keep.found:

@@ -8,6 +8,10 @@ span is the exponential of the entropy, the number of keys that an even row of t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -15,9 +19,8 @@ from torch import Tensor
 NAMES = ("entropy", "distance", "first", "previous", "self", "span")
 """entropy: nats. distance: tokens. first, previous, self: share of a row's weight, 0 to 1.
 span: keys."""
-
-PLACES = ("distance", "previous", "self")
-"""Those that mean something only where queries and keys are of one text."""
+PLACED = ("distance", "previous", "self")
+"""Those that a query and a key with one number must be one token for: not so in cross maps."""
 
 
 def row_metrics(
@@ -72,6 +75,26 @@ def head_metrics(
     and gets NaN there.
     """
     return mean_rows(row_metrics(weights))
+
+
+def head_table(
+    numbers: Float[np.ndarray, "layers heads metrics"],
+    layers: Sequence[tuple[int, int]],
+    across: bool = False,
+) -> pd.DataFrame:
+    """A row a head: layer, head and the numbers by name. layers: (index, heads) of each.
+
+    across: the keys are another text's, so that PLACED means nothing and is NaN.
+    """
+    rows = [
+        (index, head, *map(float, numbers[place, head]))
+        for place, (index, n_heads) in enumerate(layers)
+        for head in range(n_heads)
+    ]
+    frame = pd.DataFrame(rows, columns=["layer", "head", *NAMES])
+    if across:
+        frame[list(PLACED)] = np.nan
+    return frame
 
 
 def mean_rows(

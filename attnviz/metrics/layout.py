@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
+from torch import Tensor
 
 from attnviz.errors import AttnvizError
 from attnviz.metrics.similarity import jensen_shannon, row_entropy
@@ -51,8 +52,8 @@ def head_distances(
 
     The distance is the square root of the mean divergence over queries, in bits: a metric (Endres
     and Schindelin 2003), 0 for equal maps, 1 for maps that share no key; Clark et al. 2019,
-    section 6, place heads by it. Layers with effective maps are left out: their rows are no
-    distributions.
+    section 6, place heads by it. What a row gives to a learned sink is one more key. Layers with
+    effective maps are left out: their rows are no distributions.
     """
     part = capture.of(group)
     layers = [layer for layer in part.captured if not layer.effective]
@@ -64,10 +65,7 @@ def head_distances(
     if not layers:
         raise AttnvizError("No layer here has softmax weights, so no heads can be compared.")
     places = [(layer.index, head) for layer in layers for head in range(layer.n_heads)]
-    every = slice(None)
-    maps = torch.cat(
-        [part.records[one.index].weights(every, every, every).float() for one in layers]
-    )
+    maps = torch.cat([_rows(part.records[one.index]) for one in layers])
     distances = torch.zeros(len(maps), len(maps))
     entropies = row_entropy(maps)
     for row in range(len(maps) - 1):
@@ -77,6 +75,16 @@ def head_distances(
         rest, known = maps[row + 1 :], (entropies[row], entropies[row + 1 :])
         distances[row, row + 1 :] = jensen_shannon(maps[row].expand_as(rest), rest, known).sqrt()
     return places, (distances + distances.T).numpy()
+
+
+def _rows(record: Any) -> Float[Tensor, "heads queries cells"]:
+    """A layer's weights, and in the last cell of a row what its sink has, if there is one."""
+    every = slice(None)
+    weights = record.weights(every, every, every).float()
+    sink = torch.zeros_like(weights[..., :1])
+    if getattr(record, "sinks", None) is not None:
+        sink = record.sink_weights(every, every)[..., None].float()
+    return torch.cat([weights, sink], -1)
 
 
 def clustering_order(distances: Float[np.ndarray, "heads heads"]) -> Int[np.ndarray, " heads"]:

@@ -74,7 +74,9 @@ def repeated_random(model: LoadedModel, length: int = 50, seed: int = 0) -> Int[
     repetition can tell what comes next.
     """
     special = set(model.tokenizer.all_special_ids) if model.tokenizer is not None else set()
-    words = int(model.shape.vocab_size)
+    words = int(getattr(model.shape, "vocab_size", 0) or 0)
+    if not words:
+        raise AttnvizError(f"{model.title} reads no text, and the probe is one.")
     ordinary = [token for token in range(words) if token not in special]
     if not 1 <= length <= len(ordinary):
         raise AttnvizError(

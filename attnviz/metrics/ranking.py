@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import torch
 
+from attnviz import input_checks
 from attnviz.errors import AttnvizError
-from attnviz.models.slices import slice_of, whole_number
+from attnviz.models.slices import slice_of
 
 if TYPE_CHECKING:
     from attnviz.models.captures import Capture
@@ -82,6 +83,5 @@ def _span(place: int | slice, length: int, word: str) -> slice:
         if span.step != 1 or span.start == span.stop:
             raise AttnvizError(f"A block of {word} spans one at least, not {place!r}.")
         return slice(span.start, span.stop)
-    if not 0 <= whole_number(word, place) < length:
-        raise AttnvizError(f"There are {word} 0 to {length - 1}; {place} is not there.")
-    return slice(int(place), int(place) + 1)
+    one = input_checks.place(word, place, length)
+    return slice(one, one + 1)

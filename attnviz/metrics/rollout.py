@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from attnviz.errors import AttnvizError
+from attnviz.input_checks import place
 
 if TYPE_CHECKING:
     from attnviz.models.captures import Capture
@@ -56,11 +57,18 @@ def chains(capture: Capture, group: str | None = None, progress: Progress | None
             f"Maps are chained on at most {MOST_TOKENS} tokens, not {part.n_tokens:,}; choose a "
             "shorter text."
         )
-    others = {layer.index for layer in part.layers} - {layer.index for layer in layers}
+    if part.keys is not None:
+        raise AttnvizError(
+            "Cross maps cannot be chained: their queries and keys are tokens of two texts. Choose "
+            "another of the stacks."
+        )
+    # Beside its attention a layer may have a second mixer (Falcon-H1), with the same number.
+    others = {at.index for at in part.layers if at not in layers or at.effective}
     if others or not layers:
         raise AttnvizError(
-            f"{capture.model_name} has {len(others)} layers without softmax weights, through which "
-            "tokens reach tokens as well; only a stack of softmax layers can be chained."
+            f"{capture.model_name} has {len(others)} layers with mixers that have no softmax "
+            "weights, through which tokens reach tokens as well; only a stack of softmax layers "
+            "can be chained."
         )
     maps = np.stack([_mean(part, layer.index, layer.n_heads) for layer in layers])
     found = rollout(maps)
@@ -121,8 +129,7 @@ def flow(maps: Float[np.ndarray, "layers queries keys"], query: int) -> Float[np
 
     _require_weights(maps)
     n_layers, n_tokens = maps.shape[:2]
-    if not 0 <= query < n_tokens:
-        raise AttnvizError(f"There are tokens 0 to {n_tokens - 1}; {query} is not there.")
+    query = place("tokens", query, n_tokens)
     capacities = np.rint(with_residual(maps) * UNITS).astype(np.int32)
     layer, row, col = capacities.nonzero()
     graph = coo_matrix(
@@ -145,8 +152,8 @@ def _require_weights(maps: np.ndarray) -> None:
             "Rollout takes square maps of every layer, (layers, tokens, tokens), not "
             f"{maps.shape}; cross maps and pooled layers cannot be chained."
         )
-    if maps.min() < 0 or maps.sum(-1).max() > 1 + 1e-3:
+    if not (maps.min() >= 0 and maps.sum(-1).max() <= 1 + 1e-3):  # NaN is neither
         raise AttnvizError(
-            "Rollout takes softmax weights; these maps hold negative numbers or rows above 1, as "
-            "effective maps do."
+            "Rollout takes softmax weights; these maps hold negative numbers, rows above 1 (as "
+            "effective maps do), or NaN."
         )

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float32
 
 from attnviz.errors import AttnvizError, ModelError
 from attnviz.metrics import patterns
-from attnviz.metrics.heads import NAMES, PLACES
+from attnviz.metrics.heads import head_table
 from attnviz.models.axis import Axis
 from attnviz.models.check import CheckResult
 from attnviz.models.grouped import Regroupable, grouped
@@ -218,19 +218,11 @@ class Capture(Regroupable):
     def metrics(self) -> pd.DataFrame:
         """A row per (layer, head): metrics.heads.NAMES, then metrics.patterns.NAMES.
 
-        The latter are NaN where the text repeats no token, and like those that compare the places
-        of query and key (metrics.heads.PLACES) where the keys are another text's.
+        The latter are NaN where the text repeats no token. Where the keys are another text's, so
+        are they, and what counts places from the query's own: distance, previous and self.
         """
-        rows = [
-            {"layer": layer.index, "head": head}
-            | dict(zip(NAMES, map(float, self.numbers[place, head]), strict=True))
-            for place, layer in enumerate(self.captured)
-            for head in range(layer.n_heads)
-        ]
-        frame = pd.DataFrame(rows, columns=["layer", "head", *NAMES])
-        if self.keys is not None:
-            frame[list(PLACES)] = np.nan
-        return frame.join(self._patterns)
+        heads = [(layer.index, layer.n_heads) for layer in self.captured]
+        return head_table(self.numbers, heads, self.keys is not None).join(self._patterns)
 
     @cached_property
     def _patterns(self) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any
@@ -10,7 +11,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import nn
 
-from attnviz.errors import ModelError
+from attnviz.errors import AttnvizError, Cancelled, ModelError
 from attnviz.models.catalog import Kind
 from attnviz.models.library import alone
 
@@ -35,6 +36,20 @@ class LoadedModel:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lock", _LOCKS.setdefault(self.model, RLock()))
+
+    def run(self, inputs: Mapping[str, Any]) -> Any:
+        """What the model gives for these inputs; ModelError where its own code fails on them."""
+        try:
+            return self.model(**inputs)
+        except (AttnvizError, Cancelled):
+            raise
+        except Exception as problem:
+            lines = str(problem).strip().splitlines() or ["no reason given"]
+            raise ModelError(
+                f"{self.title} failed on this input, in its own code: "
+                f"{type(problem).__name__}, {lines[0][:200]}. Change the input, or choose another "
+                "model."
+            ) from problem
 
     @property
     def config(self) -> Any:

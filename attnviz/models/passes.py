@@ -42,7 +42,7 @@ def forward(model: LoadedModel, prepared: Prepared, *, attentions: bool = False)
     }
     inputs |= {k: v for k, v in extra.items() if anything or k in accepted}
     if model.kind != "decoder":
-        outputs = model.model(**inputs)
+        outputs = model.run(inputs)
         logits = getattr(outputs, "logits", None)
         if logits is None:
             return Pass(outputs, _result(outputs)[0].float().cpu(), "hidden states", None)
@@ -53,7 +53,7 @@ def forward(model: LoadedModel, prepared: Prepared, *, attentions: bool = False)
     kept = "logits_to_keep" in accepted
     if kept:
         inputs["logits_to_keep"] = wanted
-    outputs = model.model(**inputs)
+    outputs = model.run(inputs)
     logits = getattr(outputs, "logits", None)
     if logits is None:
         return Pass(outputs, _result(outputs)[0].float().cpu(), "hidden states", None)

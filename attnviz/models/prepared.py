@@ -137,6 +137,15 @@ def raw(model: LoadedModel, inputs: Mapping[str, Any], example: int, limit: int 
     return Prepared("", one, axes)
 
 
+def _vocabulary(model: LoadedModel) -> int:
+    """How many ids the model's embedding has; 0: it does not say."""
+    try:
+        table = model.model.get_input_embeddings()
+    except (AttributeError, NotImplementedError):  # code from elsewhere
+        return 0
+    return getattr(table, "num_embeddings", 0)
+
+
 def _require_ids(model: LoadedModel, tensors: Mapping[str, Tensor], prefix: str) -> None:
     """AttnvizError where the ids are no batch of tokens that the model knows, or all pads."""
     name, mask = f"{prefix}input_ids", tensors.get(f"{prefix}attention_mask")
@@ -148,8 +157,7 @@ def _require_ids(model: LoadedModel, tensors: Mapping[str, Tensor], prefix: str)
             f"{name} must be whole numbers, (batch, tokens), one token at least; received "
             f"{ids.dtype} of shape {tuple(ids.shape)}."
         )
-    table = model.model.get_input_embeddings()  # a decoder may have another one
-    most = getattr(table, "num_embeddings", 0) if not prefix else 0
+    most = 0 if prefix else _vocabulary(model)  # a decoder may have another one
     least, largest = (int(edge) for edge in ids.aminmax()) if len(ids) else (0, 0)
     if least < 0 or (most and largest >= most):
         raise AttnvizError(

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float32
 from torch import Tensor
 
-from attnviz.metrics.heads import NAMES, PLACES, mean_rows, row_metrics
+from attnviz.metrics.heads import NAMES, PLACED, mean_rows, row_metrics
 from attnviz.models.grouped import GroupedMaps, Summary, shared_anew
 from attnviz.models.pooling import stacked
 from attnviz.models.sides import Side
@@ -34,8 +34,8 @@ def summarise(maps: GroupedMaps, size: int, progress: Callable[[float, str], Non
             rows.append({"layer": layer.index, "head": head} | numbers)
         overviews.append(np.stack(of_layer))
     own = pd.DataFrame(rows)
-    if _measures(maps) and maps.keys is not None:
-        own[list(PLACES)] = np.nan
+    if getattr(maps.base, "keys", None) is not None:  # as Capture.metrics has it
+        own[list(own.columns.intersection(list(PLACED)))] = np.nan
     if not _measures(maps):  # its weights are the run's own
         own = pd.concat([maps.base.metrics(), own.drop(columns=["layer", "head"])], axis=1)
     return Summary(stacked(overviews, 4), own)

@@ -21,26 +21,45 @@ _KEPT = "_address"
 
 
 @dataclass
-class _Visit:
-    """The page being shown, which controls have read the address since it was entered, and what
-    the browser was told to make of it."""
+class Visit:
+    """The page being shown, which controls have read the address since it was entered, what the
+    browser was told to make of it, and which controls it shows."""
 
     page: str | None = None
     by_history: bool = False
     heard: set[str] = field(default_factory=set)
     told: dict[str, str | None] = field(default_factory=dict)
+    made: set[str] = field(default_factory=set)  # by this run, as far as it has come
+    shown: set[str] | None = None  # by the last run that came to its end; None: there was none
+
+    def end(self) -> None:
+        """A run has shown all that it will: whatever else there was is gone from the browser."""
+        self.shown = self.made
 
 
-def _visit() -> _Visit:
-    return st.session_state.setdefault(_KEPT, _Visit())
+def _visit() -> Visit:
+    return st.session_state.setdefault(_KEPT, Visit())
 
 
-def begin(page: str) -> None:
-    """Called by the shell at the start of each run, with the page's own path."""
+def begin(page: str) -> Visit:
+    """Called by the shell at the start of each run, with the page's own path; it ends the visit's
+    run, for which the session's state may no longer be asked once a page has stopped."""
     run = get_script_run_ctx()
     by_history = bool(run and run.is_history_navigation)
     if by_history or _visit().page != page:
-        st.session_state[_KEPT] = _Visit(page, by_history)
+        st.session_state[_KEPT] = Visit(page, by_history)
+    visit = _visit()
+    visit.made = set()
+    return visit
+
+
+def comes_back(key: str) -> bool:
+    """Whether a control that is made now was not there before, as after a page that stopped at a
+    mistake above it: the browser would begin with the widget's own default. It counts as made."""
+    visit = _visit()
+    gone = visit.shown is not None and key not in visit.shown
+    visit.made.add(key)
+    return gone
 
 
 def seed(key: str, parse: Callable[[str], Value | None], default: Value) -> None:

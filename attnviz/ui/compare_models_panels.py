@@ -128,15 +128,18 @@ def code_of(found: Comparison, job: CompareJob) -> str:
 
 def whole_code(found: Comparison, job: CompareJob, at: Heads) -> str:
     """Python that runs as it stands."""
-    ranked = "print(found.changes().table.head(10))\n" if found.same_shape else ""
-    heads = f"{at[0]}" if found.same_shape else f"{at[0]}, {at[1]}"
+    ranked = "print(found.changes().table.head(10))\n" if found.ranked else ""
+    heads = f"{at[0]}" if found.ranked else f"{at[0]}, {at[1]}"
     return f"{code_of(found, job)}{ranked}print(found.difference({heads}))\n"
 
 
 def table(found: Comparison, changes: Changes | None) -> None:
     """All heads, the most changed first; choosing a row shows that head above."""
     if changes is None:
-        st.markdown("Heads are ranked where both models have the same layers and heads.")
+        st.markdown(
+            "Heads are ranked where both models have the same layers and heads and some of their "
+            "tokens are paired."
+        )
         return
     shown = figures.heads_table(found, changes)
     places = shown[["layer", "head"]].to_numpy().tolist()

@@ -92,10 +92,11 @@ def removals(model: ModelChoice, own: Lines) -> None:
                 return
             table = work.result_of(RemovalsJob(model, own))
             metric = next(word for word in figures.REMOVALS if word in set(table["metric"]))
-            page.chart(
-                figures.bars_chart(table, metric, dark=dark),
-                "Bars: the twelve heads whose removal changes most on the mean, up or down.",
-            )
+            if figures.measured(table, metric):
+                page.chart(
+                    figures.bars_chart(table, metric, dark=dark),
+                    "Bars: the twelve heads whose removal changes most on the mean, up or down.",
+                )
             st.text(figures.sentence(table, metric, len(own)))
     except AttnvizError as problem:
         page.error(problem)

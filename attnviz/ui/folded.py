@@ -13,6 +13,8 @@ from typing import TypeVar
 
 import streamlit as st
 
+from attnviz.ui import address
+
 Value = TypeVar("Value")
 
 _FOLDED = "_folded"
@@ -49,7 +51,8 @@ def made(key: str, make: Callable[[], Value]) -> Value:
     """The value of a control: from the widget that make() makes, or as it was left."""
     folded: set[str] = st.session_state.setdefault(_FOLDED, set())
     is_made = _made.get()
-    if not is_made or key in folded:
+    came_back = is_made and address.comes_back(key)
+    if not is_made or key in folded or came_back:
         # Written anew: while it is not there Streamlit would forget it, and when it comes back
         # the browser would begin with the widget's own default.
         st.session_state[key] = st.session_state[key]

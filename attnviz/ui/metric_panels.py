@@ -40,15 +40,14 @@ SIGNED = (
     "Entropy, effective span and shares of weight are not given: a row of an effective map is "
     "signed and shares nothing out, so that they would have no meaning."
 )
-ABSENT = (
-    "Duplicate-token and induction scores need a text that reads itself and repeats a token: this "
-    "one does not."
+ACROSS = (
+    "Distance, the weights on the previous token and on the token itself, duplicate-token and "
+    "induction scores are not given: here the keys are not the queries' own (another text's, say), "
+    "so that their places do not correspond."
 )
-
-
-APART = (
-    "Distance, previous and self compare a query's place with a key's: here the keys are not the "
-    "queries' own places."
+ABSENT = (
+    "The duplicate-token score needs a text in which a token comes again, the induction score one "
+    "in which it does so with another between: this one has no such token."
 )
 
 
@@ -61,7 +60,7 @@ def definitions(maps: Any, columns: Collection[str]) -> None:
         st.markdown("\n".join(lines))
         if maps.signed and maps.nature != "shares":
             st.markdown(SIGNED)
-        elif "distance" not in columns:
-            st.markdown(f"{APART} {ABSENT}")
+        elif "self" not in columns:
+            st.markdown(ACROSS)
         elif "induction" not in columns:
             st.markdown(ABSENT)

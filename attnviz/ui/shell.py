@@ -6,6 +6,7 @@ An address that no page has shows the first page, under a notice that Streamlit 
 from pathlib import Path
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import StopException
 
 from attnviz.ui import address, computing, heap, lecture
 from attnviz.ui.pages import PAGES
@@ -19,10 +20,15 @@ st.set_page_config(page_title="attnviz", page_icon=ICON, layout="wide")
 page = st.navigation([entry.page() for entry in PAGES], expanded=True)
 st.set_page_config(page_title=f"{page.title} · attnviz")
 
-address.begin(page.url_path)
+visit = address.begin(page.url_path)
 lecture.frame()
 computing.control()
 try:
     page.run()
+except StopException:  # a page stops at a mistake, which it has told
+    visit.end()
+    raise
+else:
+    visit.end()
 finally:
     heap.settle()

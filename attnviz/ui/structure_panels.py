@@ -86,15 +86,16 @@ def alike(job: CaptureJob | ValueJob, capture: Any, shown: Any, chosen: Selectio
         pair = explorer(figures.distances_figure(found, capture.model_name), key="distances")
         st.text(figures.pair_sentence(found, pair.row, pair.col))
     with right:
+        metrics = capture.of(shown.group).metrics().dropna(axis="columns", how="all")
         colour = controls.pick(
             "Colour of a point",
-            list(figures.COLOURS),
+            [word for word in figures.COLOURS if word in metrics],
             key="point",
             show=figures.COLOURS.__getitem__,
         )
         spec = figures.plane_chart(
             found,
-            capture.of(shown.group).metrics(),
+            metrics,
             colour,
             (chosen.layer or 0, chosen.head or 0),
             dark=st.context.theme.type == "dark",
@@ -113,8 +114,7 @@ def chained(job: CaptureJob | ValueJob, capture: Any, shown: Any) -> None:
         page.error(problem)
         return
     st.markdown(FORMULA)
-    first = found.layers[:FEW_LAYERS][-1]  # far up a deep stack, little but one column is left
-    layer = first
+    layer = first = found.layers[:FEW_LAYERS][-1]  # far up a deep stack one column is left
     if len(found.layers) > 1:
         layer = controls.ladder("Rollout up to layer", found.layers, key="upto", default=first)
     part = capture.of(shown.group)
@@ -123,6 +123,11 @@ def chained(job: CaptureJob | ValueJob, capture: Any, shown: Any) -> None:
     st.text(figures.rows_sentence(found, layer, part.tokens))
     if found.flow is None:
         st.text(f"Attention flow is computed on at most {FLOW_TOKENS} tokens; this text is longer.")
+    if shown.group == "decoder" and "cross" in capture.groups:
+        st.text(
+            "The decoder's layers read the encoder's tokens, too (the stack cross): that part is "
+            "not in these chains."
+        )
     page.caution("rollout", "not_explanation")
 
 

@@ -28,8 +28,10 @@ def result_of(job: Job, slot: Any = None, draw: Callable[[Any], None] | None = N
     leaves it (and what nobody waits for ends), and the page then offers to run it again.
     """
     if st.session_state.get("_stopped") == job:
-        st.markdown(":material/stop_circle: Stopped before it was done.")
-        st.button("Run it again", on_click=st.session_state.pop, args=("_stopped", None))
+        # In the bar's place: what stands beside it is left in sight while the job runs again.
+        with (slot or st.empty()).container():
+            st.markdown(":material/stop_circle: Stopped before it was done.")
+            st.button("Run it again", on_click=st.session_state.pop, args=("_stopped", None))
         st.stop()
     while True:
         with board().submit(job) as ticket:

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.models]
 
 
 def test_an_uploaded_file_is_measured_text_by_text(visit: Callable[..., Page]) -> None:
-    page = visit("/many_texts?model=induction-2l&texts=abc%20abc", timeout=120)
+    page = visit("/many_texts?model=induction-2l&texts=abc%20abc&heads=1.0", timeout=120)
     own = ["ab ab ab", "xyz <b>xyz</b> xyz", "q w q w q w"]
     lines = "\n".join(json.dumps({"text": text}) for text in own).encode()
     page.get_by_role("button", name=re.compile("A file of texts")).click()
@@ -46,6 +46,20 @@ def test_an_uploaded_file_is_measured_text_by_text(visit: Callable[..., Page]) -
     expect(page.get_by_text("over 1 of 1 text.")).to_be_visible()
     expect(page.get_by_text("Measured: the file")).to_have_count(0)
     wait_idle(page)
+
+    # After a mistake, what stood below it comes back as it was.
+    typed = page.get_by_label("Texts, one a line")
+    typed.fill("")
+    typed.press("Control+Enter")
+    expect(page.get_by_text("There is no text here")).to_be_visible()
+    wait_idle(page)
+    typed.fill("xyz")
+    typed.press("Control+Enter")
+    expect(page.get_by_text("The one text has not this number")).to_be_visible(timeout=60_000)
+    wait_idle(page)
+    expect(page.locator("input[aria-label^='Heads to remove']")).to_have_value("1.0")
+    expect(page.get_by_role("radio", name="Without the head")).to_be_checked()
+    expect(page.get_by_test_id("stVegaLiteChart")).to_have_count(0)  # nothing to draw
 
 
 def test_words_are_rows_and_columns_and_their_weights_the_models(

@@ -70,3 +70,21 @@ def test_sentences() -> None:
     assert align("ab", "ab").sentence == "All 2 tokens are the same."
     told = align(["the", "cat"], ["the", "old", "cat"]).sentence
     assert told == "2 pairs of tokens, of 2 in A and 3 in B; 2 of them are the same on both sides."
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "said"),
+    [
+        ("x", "x", "The one token is the same."),
+        ("x", "y", "1 pair of tokens, of 1 in A and 1 in B; it is not the same token."),
+        ("xa", "xbc", "1 pair of tokens, of 2 in A and 3 in B; it is the same token."),
+        ("xy", "abc", "0 pairs of tokens, of 2 in A and 3 in B."),
+        (
+            "xy",
+            "xz",
+            "2 pairs of tokens, of 2 in A and 2 in B; 1 of them is the same on both sides.",
+        ),
+    ],
+)
+def test_one_and_none_are_said_as_such(a: str, b: str, said: str) -> None:
+    assert align(a, b).sentence == said

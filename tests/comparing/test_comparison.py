@@ -196,6 +196,17 @@ def test_models_of_other_shapes_are_not_ranked_but_compared(model: LoadedModel) 
         found.difference((2, 3))
 
 
+def test_two_models_of_one_shape_are_said_to_be_two(model: LoadedModel) -> None:
+    made = build("CAUSAL_LM", "mistral", num_hidden_layers=3)
+    other = av.from_transformers(made, tiny.tokenizer())
+    words = "two models of one shape"
+    alone, both = (compare(av.capture(model, A), av.capture(it, A)) for it in (model, other))
+    assert alone.ranked
+    assert both.ranked
+    assert not any(words in said for said in alone.sentences)
+    assert any(words in said for said in both.sentences)
+
+
 def test_divergence_of_equal_and_of_disjoint_rows() -> None:
     rows = torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])
     assert divergence(rows, rows).tolist() == [0, 0]
@@ -214,6 +225,9 @@ def test_divergence_keeps_its_digits_where_rows_are_nearly_equal() -> None:
 def test_texts_without_a_pair_have_no_numbers(model: LoadedModel) -> None:
     found = compare(av.capture(model, "the the"), av.capture(model, "cat"))
     assert found.rows.pairs == ()
+    assert found.same_shape
+    assert not found.ranked
+    assert "heads are not ranked" in found.sentences[-1]
     assert found.changes().table["distance"].isna().all()
     assert np.isnan(found.difference((0, 0))).all()
 

@@ -156,3 +156,13 @@ def test_a_run_stops_between_texts(induction: LoadedModel) -> None:
         MetricsJob(ModelChoice("induction-2l"), tuple(enumerate(TEXTS, 1))).run(stop)
     assert not any(words.startswith("Text 3") for words in heard)
     assert metrics_over(induction, TEXTS[:1])["n"].max() == 1  # the model is as it was
+
+
+def test_what_no_text_has_is_said_and_not_drawn() -> None:
+    table = pd.DataFrame(
+        {"layer": 0, "head": [0, 1], "metric": "induction", "mean": np.nan, "sd": np.nan}
+    ).assign(se=np.nan, n=0)
+    assert not figures.measured(table, "induction")
+    told = figures.sentence(table, "induction", 1)
+    assert told == "The one text has not this number: no token comes again with another between."
+    assert figures.measured(table.assign(n=[0, 1], mean=0.5), "induction")

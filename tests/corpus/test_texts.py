@@ -16,6 +16,7 @@ def test_lines_and_json_lines_are_texts() -> None:
     hostile = "<script>1</script>\n$x$"
     lines = json.dumps({"text": hostile, "other": 1}) + "\n\n" + json.dumps({"text": "b"})
     assert read_texts("A.JSONL", lines.encode()) == (hostile, "b")
+    assert read_lines("old.txt", b"one\rtwo\r\rthree") == ((1, "one"), (2, "two"), (4, "three"))
     assert read_lines("A.JSONL", lines.encode()) == ((1, hostile), (3, "b"))
 
 

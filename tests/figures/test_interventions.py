@@ -71,3 +71,9 @@ def test_the_circuits_charts_hold_its_numbers() -> None:
     assert chosen == {"1.0", "0.0"}
     assert len(lines["datasets"]["losses"]) == 3 * 15
     assert {row["run"] for row in lines["datasets"]["losses"]} == set(circuits.RUNS.values())
+
+
+def test_small_numbers_keep_their_digits() -> None:
+    values = {0.98765: "0.9877", 0.0: "0.0000", 5e-5: "0.0001", 1.93e-6: "1.9e-06"}
+    assert {value: figures.digits(value) for value in values} == values
+    assert figures.digits(-2e-7, "+") == "-2.0e-07"

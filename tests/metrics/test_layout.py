@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon, pdist, squareform
 
+import attnviz as av
 from attnviz.errors import AttnvizError
 from attnviz.metrics.layout import clustering_order, head_distances, likeness, plane
 from tests.models.made_up import made_up
+from tests.models.shrink import shrink
+from tests.models.tiny import TEXT, build
 
 
 def test_distances_are_scipys() -> None:
@@ -63,3 +66,18 @@ def test_likeness_is_made_of_its_parts() -> None:
     assert told == sorted(told)
     assert told[0] == 0
     assert 0.8 < told[-1] < 1
+
+
+def test_a_sink_is_one_more_key() -> None:
+    """Two heads that both leave most to their sinks are alike, whatever the rest of a row is."""
+    model = build(shrink("gpt_oss"))
+    capture = av.capture(model, TEXT)
+    places, found = head_distances(capture)
+    maps = []
+    for place in places:
+        rows, sink = capture.weights(*place), capture.sink_weights(*place)
+        maps.append(np.column_stack([rows, sink]))
+        assert sink.max() > 0.05
+    for a, b in ((0, 1), (2, -1)):
+        rows = jensenshannon(maps[a], maps[b], base=2, axis=1) ** 2
+        assert found[a, b] == pytest.approx(np.sqrt(rows.mean()), abs=1e-4)

@@ -87,5 +87,20 @@ def test_captures_that_cannot_be_chained_say_why() -> None:
     with pytest.raises(AttnvizError, match="at most 512 tokens, not 513"):
         chains(made_up(513, n_layers=1, n_heads=1))
     hybrid = av.capture(build(shrink("qwen3_next")), TEXT)
-    with pytest.raises(AttnvizError, match="1 layers without softmax weights"):
+    with pytest.raises(AttnvizError, match="1 layers with mixers that have no softmax"):
         chains(hybrid)
+
+
+def test_what_cannot_be_chained_is_refused() -> None:
+    """Cross maps, layers with a second mixer of another kind, and maps that hold NaN."""
+    pair = av.capture(av.load_model("date-translator"), source="may 1st, 1998")
+    with pytest.raises(AttnvizError, match="tokens of two texts"):
+        chains(pair, "cross")
+    parallel = av.capture(build(shrink("falcon_h1")), TEXT)
+    assert {layer.index for layer in parallel.captured} == {
+        layer.index for layer in parallel.layers
+    }
+    with pytest.raises(AttnvizError, match="mixers that have no softmax"):
+        chains(parallel)
+    with pytest.raises(AttnvizError, match="NaN"):
+        rollout(np.full((1, 2, 2), np.nan))

@@ -45,6 +45,12 @@ def test_three_groups_with_their_own_axes(t5: LoadedModel) -> None:
     assert [layer.kind for layer in cross.layers] == ["cross", "cross"]
     assert cross.overview().shape == (2, 4, 3, 6)
     assert len(cross.metrics()) == 8
+    # No query is one of the keys: nothing is "the token itself", nor so many tokens away.
+    own = [*("distance", "previous", "self"), *("duplicate", "induction")]
+    assert cross.metrics()[own].isna().all(axis=None)
+    assert cross.by_words().metrics()[own[:3]].isna().all(axis=None)
+    assert cross.metrics()[["entropy", "first", "span"]].notna().all(axis=None)
+    assert capture.of("decoder").metrics()[own[:1]].notna().all(axis=None)
     with pytest.raises(AttnvizError, match="encoder, decoder, cross"):
         capture.weights(0, 0, group="sideways")
 

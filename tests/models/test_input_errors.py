@@ -9,7 +9,8 @@ import pytest
 import transformers
 
 import attnviz as av
-from attnviz.errors import AttnvizError, TooLargeError
+from attnviz.errors import AttnvizError, ModelError, TooLargeError
+from attnviz.interventions import sweep
 from attnviz.models import LoadedModel, memory
 from tests.models.shrink import shrink
 from tests.models.tiny import TEXT, llama, tokenizer
@@ -88,3 +89,14 @@ def test_the_smaller_of_limit_and_free_memory_counts(
     assert memory.available() <= 5 * memory.GIB
     environment(MEMORY_GIB="0.25")
     assert memory.available() == memory.GIB // 4
+
+
+@pytest.mark.parametrize("look", [av.capture, sweep])
+def test_code_of_a_model_that_breaks_is_named(look: Callable[..., Any]) -> None:
+    """Any model type may be loaded, and not every one takes every text."""
+    model = llama()
+    layer = model.model.model.layers[1].mlp
+    layer.forward = lambda states: states.index_select(1, states.new_tensor([99]).long())
+    with pytest.raises(ModelError, match="failed on this input, in its own code: RuntimeError") as it:
+        look(model, TEXT)
+    assert isinstance(it.value.__cause__, RuntimeError)

@@ -14,8 +14,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import attnviz as av
+from attnviz.errors import AttnvizError
 from attnviz.figures import capture_picture
 from attnviz.figures.capture import capture_figure, default_head
+from attnviz.metrics.layout import likeness
+from attnviz.metrics.rollout import chains
 from attnviz.models import Capture
 from attnviz.models.vision import picture
 from tests.models.shrink import build
@@ -98,6 +101,9 @@ def test_poolformer_averages_neighbours_and_takes_the_patch_off() -> None:
     expected = near / near.sum(-1, keepdim=True) - torch.eye(6)
     np.testing.assert_allclose(part.weights(index, 0), expected.numpy(), **CLOSE)
     np.testing.assert_array_equal(part.blocked(index), near.numpy() == 0)
+    for measure in (chains, likeness):
+        with pytest.raises(AttnvizError, match=r"no softmax weights|has softmax weights"):
+            measure(part)
 
 
 def test_mobilevitv2_has_a_context_vector_for_each_place_in_a_patch() -> None:

@@ -78,7 +78,7 @@ def test_all_kinds_of_changes_stand_in_one_list_and_hold_at_once(smollm2: Loaded
     assert "\n".join(f"{place}. {edit}" for place, edit in enumerate(edits, 1)) in told
     found = intervene(smollm2, TEXT, edits)
     before, after = found.loss()
-    assert f"{before:.3f} nats a token as it is, {after:.3f} changed" in told
+    assert f"{before:.4f} nats a token as it is, {after:.4f} changed" in told
     shown = app.dataframe[0].value
     wanted = found.next_tokens(8)
     assert list(shown["token_id"]) == list(wanted["token_id"])

@@ -30,11 +30,11 @@ def test_it_says_the_largest_mean_and_over_how_many_texts() -> None:
     assert "over 2 of 2 texts" in told(app)
     assert "Largest: layer 1, head" in told(app)  # the induction head
     assert CAUTIONS["texts_unit"] in told(app)
-    assert "nothing repeats" in told(open_page(texts="abc"))
+    assert "no token comes again" in told(open_page(texts="abc"))
     assert "over 1 of 1 text. One text gives no standard error" in told(open_page(texts="abc abc"))
     short = told(open_page(texts="a\nb", metric="previous"))
     assert "None of these 2 texts has this number: a text of one token" in short
-    assert "nothing repeats" not in short
+    assert "no token comes again" not in short
 
 
 @pytest.mark.parametrize("tab", ["numbers", "lesson", "code"])

@@ -73,3 +73,20 @@ def test_what_changes_together_is_one_step_back(query: Told) -> None:
     assert query.steps == 1
     address.write_all({"row": "2", "col": "3"})
     assert query.steps == 1  # nothing new
+
+
+def test_a_control_comes_back_where_the_last_whole_run_did_not_show_it(query: Told) -> None:
+    """So it does after a page that stopped at a mistake, and not after a run that was cut short."""
+
+    def run(*keys: str, whole: bool = True) -> list[bool]:
+        visit = address.begin("page")
+        back = [address.comes_back(key) for key in keys]
+        if whole:
+            visit.end()
+        return back
+
+    assert run("text", "tab") == [False, False]  # entered
+    assert run("text") == [False]  # stopped at a mistake
+    assert run("text", "tab") == [False, True]
+    assert run("text", whole=False) == [False]  # another run began meanwhile
+    assert run("text", "tab") == [False, False]
