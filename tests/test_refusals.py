@@ -73,6 +73,13 @@ REFUSALS = {
     'iv.head_logits(m, "ab", 1.5)': "There are tokens 0 to 95; 1.5 is not there",
     "which_heads(c, 1.5, 0)": "There are queries 0 to 3; 1.5 is not there",
     "which_heads(c, 0, None)": "There are keys 0 to 3; None is not there",
+    'iv.intervene("induction-2l", "ab", [])': "a loaded model, not str; give av.load_model(name)",
+    'iv.sweep(m.model, "ab")': "a loaded model, not LlamaForCausalLM; give av.load_model(name)",
+    'iv.head_logits(None, "ab")': "a loaded model, not NoneType; give av.load_model(name)",
+    'metrics_over("induction-2l", ["ab"])': "a loaded model, not str; give av.load_model(name)",
+    'removals_over("induction-2l", ["ab"])': "a loaded model, not str; give av.load_model(name)",
+    "compare(c, None)": "Two captures are compared, not NoneType; make them with av.capture",
+    "compare(c, c).changes(size=0)": "size must be a whole number, 1 or more; received 0",
     'metrics_over(m, "ab")': "Expected texts, a list of one or more strings; received 'ab'",
 }
 PROBE = """
@@ -81,7 +88,8 @@ import numpy as np
 import torch
 import attnviz as av
 from attnviz import interventions as iv, kv_cache as kv, masks
-from attnviz.corpus.measuring import metrics_over
+from attnviz.comparing import compare
+from attnviz.corpus.measuring import metrics_over, removals_over
 from attnviz.metrics.ranking import which_heads
 
 x = av.random_inputs(4, 8)

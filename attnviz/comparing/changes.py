@@ -19,6 +19,7 @@ from torch import Tensor
 
 from attnviz.models.pooling import stacked
 from attnviz.models.progress import Progress, silent
+from attnviz.models.slices import whole_number
 from attnviz.models.stream import bins, blocks
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def changes(
     Cell (i, j) of a thumbnail is the mean of B - A over the pairs in its block of slots, NaN
     where there are none.
     """
-    grid = _Cells(rows, cols, size)
+    grid = _Cells(rows, cols, whole_number("size", size, 1))
     found, thumbnails = [], []
     layers = a.captured
     for place, layer in enumerate(layers):

@@ -122,6 +122,11 @@ def compare(a: Maps, b: Maps, group: str | None = None) -> Comparison:
     >>> found.difference((1, 0)).shape
     (8, 8)
     """
+    for side in (a, b):
+        if not hasattr(side, "captured"):
+            raise AttnvizError(
+                f"Two captures are compared, not {type(side).__name__}; make them with av.capture."
+            )
     if a.signed != b.signed:
         raise AttnvizError(
             "Softmax weights and signed effective maps are not on one scale; compare maps of one "

@@ -18,7 +18,7 @@ from attnviz.interventions.reading import prepared_of, read
 from attnviz.interventions.running import implementation
 from attnviz.interventions.stream import adding
 from attnviz.models.interface import running
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded import LoadedModel, require_loaded
 from attnviz.models.tokens import screen_tokens
 
 
@@ -58,6 +58,7 @@ def head_logits(model: LoadedModel, text: str, token_id: int | None = None) -> H
 
     Raises ModelError for a model whose last norm or residual stream is of another make.
     """
+    require_loaded(model)
     model = model.reader()
     places = text_outlets(model)
     head: Any = model.model.get_output_embeddings() if model.kind == "decoder" else None

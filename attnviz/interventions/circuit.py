@@ -20,7 +20,7 @@ from attnviz.interventions.running import intervene
 from attnviz.metrics.patterns import pattern_scores, repeated_random
 from attnviz.models import capture
 from attnviz.models.captures import Capture
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded import LoadedModel, require_loaded
 from attnviz.models.progress import Progress, part, silent
 
 Head = tuple[int, int]
@@ -67,6 +67,7 @@ def induction_circuit(
     Raises ModelError for a model whose tokenizer reads the random text as other tokens, or whose
     heads cannot be told from each other.
     """
+    require_loaded(model)
     report = progress or silent
     if half < 2:
         raise AttnvizError(f"A text that is said twice needs two tokens at least, not {half}.")

@@ -18,7 +18,7 @@ from attnviz.interventions.heads import changes_of, changing, reading
 from attnviz.interventions.projections import outlets
 from attnviz.interventions.reading import Reading, prepared_of, read, relative_move
 from attnviz.models.interface import reachable, running
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded import LoadedModel, require_loaded
 from attnviz.models.prepared import Prepared
 from attnviz.models.progress import Progress, silent
 from attnviz.models.tokens import screen_tokens
@@ -110,6 +110,7 @@ def intervene(
     Raises AttnvizError for a layer, head, token or pair that is not there, and for a pair that
     the model does not read anyway; ModelError for a model whose heads or masks cannot be reached.
     """
+    require_loaded(model)
     report, model = progress or silent, model.reader()
     require_edits(edits)
     if len(edits) > MOST_EDITS:

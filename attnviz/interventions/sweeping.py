@@ -25,7 +25,7 @@ from attnviz.interventions.reading import (
 )
 from attnviz.interventions.running import implementation
 from attnviz.models.interface import running
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded import LoadedModel, require_loaded
 from attnviz.models.progress import Progress, part, silent
 from attnviz.models.tokens import screen_tokens
 
@@ -105,6 +105,7 @@ def sweep(
 
     Raises AttnvizError for a token that is not there or a model that predicts none.
     """
+    require_loaded(model)
     report, model = progress or silent, model.reader()
     places = text_outlets(model)
     with model.lock, running(model.model, implementation(model)):

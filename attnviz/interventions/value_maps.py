@@ -21,7 +21,7 @@ from attnviz.interventions.values import Values, values_of
 from attnviz.models.captures import Capture, summary
 from attnviz.models.kept_map import KeptMap, kept
 from attnviz.models.layers import LayerRecord
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded import LoadedModel, require_loaded
 from attnviz.models.pooling import stacked
 from attnviz.models.progress import Progress, silent
 
@@ -108,6 +108,7 @@ def value_weighted(
 
     Raises as value_norms does.
     """
+    require_loaded(model)
     report = progress or silent
     part = capture.of(group)
     if not part.records:

@@ -15,7 +15,7 @@ from attnviz.models.chat import conversation
 from attnviz.models.check import COMPARE_UP_TO, CheckResult, conclude
 from attnviz.models.continuing import Written, agrees, continued, require_writer
 from attnviz.models.interface import running
-from attnviz.models.loaded import LoadedModel
+from attnviz.models.loaded import LoadedModel, require_loaded
 from attnviz.models.own_code.hashed import steady
 from attnviz.models.passes import Pass, forward
 from attnviz.models.prepared import Prepared, one_text, pair, raw
@@ -120,11 +120,7 @@ def capture(
 
 def _require(model: object, example: object, overview_size: object, new: object) -> None:
     """AttnvizError, a sentence, for a model or a number that is none."""
-    if not isinstance(model, LoadedModel):
-        raise AttnvizError(
-            f"The first argument is a loaded model, not {type(model).__name__}; give "
-            "av.load_model(name), or av.from_transformers(model, tokenizer) of your own."
-        )
+    require_loaded(model)
     whole_number("example", example)
     whole_number("overview_size", overview_size, 1)
     whole_number("max_new_tokens", new, 1)

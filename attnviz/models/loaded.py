@@ -189,3 +189,12 @@ def is_decoder(config: Any, architecture: str) -> bool:
     if kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
         return bool(getattr(config, "is_decoder", False))
     return kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+
+
+def require_loaded(model: object) -> None:
+    """AttnvizError for what is no loaded model: its name, or transformers' own object."""
+    if not isinstance(model, LoadedModel):
+        raise AttnvizError(
+            f"The first argument is a loaded model, not {type(model).__name__}; give "
+            "av.load_model(name), or av.from_transformers(model, tokenizer) of your own."
+        )
