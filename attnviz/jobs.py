@@ -154,7 +154,10 @@ class CaptureJob:
             given = {"messages": [{"role": "user", "content": self.text}]}
         elif model.kind == "vision":
             if not self.picture:
-                raise AttnvizError(f"{model.title} sees pictures and reads no text; upload a picture under Inspect a model.")
+                raise AttnvizError(
+                    f"{model.title} sees pictures and reads no text; upload a picture under "
+                    "Inspect a model."
+                )
             given = {"image": read_picture(self.picture)}
         if model.kind in ("decoder", "encoder"):
             given["generate"] = self.write

@@ -91,7 +91,7 @@ def test_cross_attention_is_a_stack_with_the_source_across(
 def test_an_uploaded_picture_is_seen_as_patches(visit: Visit, served: Server, models: Path) -> None:
     page = visit(_address(models / "eyes", text="x"), timeout=120, base=served.url)
     main = page.get_by_role("main")
-    main.get_by_text("sees pictures and reads no text; upload one").wait_for()
+    main.get_by_text("sees pictures and reads no text; upload a picture").wait_for()
     main.get_by_role("button", name="A conversation, a target, a picture").click()
     pixels = np.random.default_rng(0).integers(0, 255, (40, 60, 3), dtype=np.uint8)
     file = BytesIO()
