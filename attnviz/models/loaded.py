@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from threading import RLock
+from traceback import walk_tb
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
 
-from attnviz.errors import AttnvizError, Cancelled, ModelError
+from attnviz.errors import AttnvizError, ModelError
 from attnviz.models.catalog import Kind
 from attnviz.models.library import alone
 
@@ -41,9 +42,9 @@ class LoadedModel:
         """What the model gives for these inputs; ModelError where its own code fails on them."""
         try:
             return self.model(**inputs)
-        except (AttnvizError, Cancelled):
-            raise
         except Exception as problem:
+            if not _of_libraries(problem):  # told in a sentence already, or whoever waits has left
+                raise
             lines = str(problem).strip().splitlines() or ["no reason given"]
             raise ModelError(
                 f"{self.title} failed on this input, in its own code: "
@@ -189,6 +190,12 @@ def is_decoder(config: Any, architecture: str) -> bool:
     if kind in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
         return bool(getattr(config, "is_decoder", False))
     return kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+
+
+def _of_libraries(problem: Exception) -> bool:
+    """Whether it was raised in the code of transformers or torch."""
+    *_, (frame, _) = walk_tb(problem.__traceback__)
+    return frame.f_globals.get("__name__", "").partition(".")[0] in ("torch", "transformers")
 
 
 def require_loaded(model: object) -> None:

@@ -13,7 +13,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import explorer_app
 from tests.browser.explorer_page import Explorer, saved, significant
-from tests.browser.test_views import shown, weights
 from tests.models.made_up import made_up
 
 pytestmark = pytest.mark.browser
@@ -34,17 +33,17 @@ def test_lines_text_row_and_the_whole_comparison(opened: Open, page: Page) -> No
     explorer = opened("model")
     explorer.ask("explorer.select({panel: 'head', row: 9, col: 0})")
     explorer.press("Row")
-    shown(explorer, "Lines")
+    explorer.press("Lines")
     picture = drawn(page.locator(".lines .menu"))
     n_lines = picture.count("<path d=") - 2  # two are of the textures
     assert 1 <= n_lines <= 10, "the chosen query's lines alone"
     assert picture.count("mat") >= 2
 
     bars = drawn(page.locator(".ranked .menu"))
-    for value in sorted(weights(0, 0)[9], reverse=True)[:3]:
+    for value in sorted(explorer_app.weights(0, 0)[9], reverse=True)[:3]:
         assert f">{significant(value)}</text>" in bars
 
-    shown(explorer, "Text")
+    explorer.press("Text")
     text = drawn(page.locator(".text .menu"))
     shades = set(re.findall(r'<rect [^>]*fill="(rgb\(\d+, \d+, \d+\))"', text))
     there = page.locator(".running [role=option]").evaluate_all(
@@ -54,12 +53,12 @@ def test_lines_text_row_and_the_whole_comparison(opened: Open, page: Page) -> No
     name, data = saved(page.locator(".text .menu"), "npz")
     assert name == "model-layer0-head0-text.npz"
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
-        np.testing.assert_array_equal(file["values"], weights(0, 0))
+        np.testing.assert_array_equal(file["values"], explorer_app.weights(0, 0))
         assert file["col_tokens"].tolist() == list(explorer_app.model().panels[0].cols.labels)
         assert file["title"].tolist() == ["Layer 0, head 0"]
         assert file["settings"].tolist()[0].startswith("made up, seed 3")
 
-    shown(explorer, "Compare")
+    explorer.press("Compare")
     explorer.press("Row")
     explorer.settled()
     both = drawn(page.locator(".toolbar .menu", has_text="Export all"))

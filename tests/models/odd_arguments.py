@@ -60,9 +60,8 @@ READINGS: dict[str, list[Callable[[Any], Any]]] = {
         lambda c: c.largest(0, 0, 2.5),
         lambda c: c.overview(-1),
         lambda c: c.overview(None),
-        lambda c: rank(c, "a", 0),
-        lambda c: rank(c, 0, None),
     ],
+    "is not there": [lambda c: rank(c, "a", 0), lambda c: rank(c, 0, None)],
     "slices of whole numbers": [
         lambda c: c.weights(0, 0, rows=5),
         lambda c: c.weights(0, 0, cols=(0, 3)),

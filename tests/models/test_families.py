@@ -13,6 +13,7 @@ import transformers as hf
 import attnviz as av
 from attnviz.errors import ModelError
 from attnviz.models import LoadedModel
+from tests.models.shrink import build as shrunk
 from tests.models.tiny import COMMON, TEXT, build, eager, tokenizer
 
 GROUPED = COMMON | {"num_key_value_heads": 2}
@@ -213,8 +214,8 @@ def test_a_layer_with_two_mixers_is_listed_twice() -> None:
     assert capture.weights(1, 0).shape == (13, 13)
 
 
-def test_a_model_without_attention_is_refused_in_words() -> None:
-    model = build(hf.RwkvConfig(vocab_size=64, hidden_size=32, num_hidden_layers=2))
+def test_a_model_whose_maps_cannot_be_had_is_refused_in_words() -> None:
+    model = av.from_transformers(shrunk("MASKED_LM", "mra"), tokenizer())
     with pytest.raises(ModelError, match=r"choose (another|a) model"):
         av.capture(model, TEXT)
 

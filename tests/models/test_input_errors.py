@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
 import transformers
 
 import attnviz as av
@@ -95,8 +96,6 @@ def test_the_smaller_of_limit_and_free_memory_counts(
 def test_code_of_a_model_that_breaks_is_named(look: Callable[..., Any]) -> None:
     """Any model type may be loaded, and not every one takes every text."""
     model = llama()
-    layer = model.model.model.layers[1].mlp
-    layer.forward = lambda states: states.index_select(1, states.new_tensor([99]).long())
-    with pytest.raises(ModelError, match="in its own code: RuntimeError") as it:
+    model.model.model.embed_tokens.weight.data = torch.zeros(2, 64)  # fewer than the config says
+    with pytest.raises(ModelError, match="failed on this input, in its own code: IndexError"):
         look(model, TEXT)
-    assert isinstance(it.value.__cause__, RuntimeError)

@@ -78,5 +78,5 @@ def test_what_is_not_there_is_refused_in_words() -> None:
         lambda: capture.largest(0, 0, 2, cols=slice(0, 40, 2)),
         lambda: capture.tops(7, 0),
     ):
-        with pytest.raises(AttnvizError, match=r"heads 0 to 2|1 cell|one token|layers 0 to 1"):
+        with pytest.raises(AttnvizError, match=r"heads 0 to 2|1 or more|one token|layers 0 to 1"):
             ask()
