@@ -87,6 +87,16 @@ _IDLE = f"""() => {{
     && ![...app.querySelectorAll('[data-testid^="stBidiComponent"]')].some(busy);
 }}"""
 
+_STATE = """() => JSON.stringify([
+  window.__runs,
+  document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState,
+  ...[...document.querySelectorAll('[data-testid^="stBidiComponent"]')].map((host) => {
+    const one = host.shadowRoot?.querySelector('.explorer')?.__explorer;
+    const frames = one && [one.frame, ...[...one.views.values()].map((view) => view.frame)];
+    return [host.offsetHeight, one?.telling.timer, one?.depot.wire?.asked, frames];
+  }),
+])"""  # for a failure
+
 
 def _is_snap(path: str) -> bool:
     """Ubuntu's chromium is a snap, which cannot read the profile folder that Playwright makes."""
@@ -142,7 +152,8 @@ def wait_idle(page: Page, timeout: float = PATIENCE, settled: float = 0.2) -> No
         elif time.monotonic() - since >= settled:
             return
         page.wait_for_timeout(25)
-    raise TimeoutError(f"The page was not idle within {timeout:.0f} s: {page.url}")
+    state = page.evaluate(_STATE)
+    raise TimeoutError(f"The page was not idle within {timeout:.0f} s: {page.url}, {state}")
 
 
 if __name__ == "__main__":

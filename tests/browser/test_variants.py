@@ -50,7 +50,7 @@ def test_recall_is_measured_and_its_numbers_can_be_taken_away(visit: Callable[..
     with page.expect_download() as caught:
         page.get_by_role("button", name="Every seed (CSV)").click()
     lines = caught.value.path().read_text().splitlines()
-    assert lines[0].startswith("task,mechanism,")
+    assert lines[0].startswith('"task","mechanism",')
     assert len(lines) == 1 + 6 * (6 + 4)
 
 
