@@ -17,6 +17,7 @@ from attnviz.models.mask_rule import MaskRule, rule_of
 from attnviz.models.mixers.recorder import MixerRecorder
 from attnviz.models.numbering import absent, numbered
 from attnviz.models.own_code import Found
+from attnviz.models.own_code.pooled_text import pooled_sides
 from attnviz.models.pooling import stacked
 from attnviz.models.prepared import Prepared
 from attnviz.models.recorder import Call
@@ -112,6 +113,14 @@ def assembled(
     return replace(captures[first], parts={group: captures[group] for group in others})
 
 
+def _sides(
+    model: LoadedModel, prepared: Prepared, group: str, shape: tuple[int, int]
+) -> tuple[Axis, Axis]:
+    if model.config.model_type == "funnel":
+        return pooled_sides(model.config, prepared.axes["self"], *shape)
+    return prepared.sides(group, *shape)
+
+
 def _one(
     model: LoadedModel,
     prepared: Prepared,
@@ -126,7 +135,7 @@ def _one(
     length = prepared.length
     first = next(iter(records.values()), None)
     shape = (length, length) if first is None else (first.n_queries, first.n_keys)
-    rows, cols = stack.axes or prepared.sides(group, *shape)
+    rows, cols = stack.axes or _sides(model, prepared, group, shape)
     effective = mixers.records() if group == "self" else {}
     if group == "self" and model.kind in ("decoder", "encoder"):
         layers += [record.layer for record in effective.values()]

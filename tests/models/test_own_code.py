@@ -231,11 +231,24 @@ def test_scores_are_not_taken_for_weights() -> None:
     np.testing.assert_allclose(capture.weights(1, 2), returned.softmax(-1)[2].numpy(), atol=1e-5)
 
 
-def test_funnel_s_pooled_stages_are_groups_of_their_own() -> None:
-    capture = av.capture(loaded("MASKED_LM", "funnel"), inputs={"input_ids": ids()})
-    shapes = [(capture.of(group).n_tokens, capture.of(group).n_keys) for group in capture.groups]
-    assert shapes == [(13, 13), (7, 13), (7, 7), (4, 7), (4, 4)]
-    assert capture.of("self stage 3").tokens[1] == "position 1"
+@pytest.mark.parametrize("changes", [{}, {"separate_cls": False}, {"truncate_seq": False}])
+def test_funnel_s_pooled_stages_are_groups_of_their_own(changes: dict[str, bool]) -> None:
+    """Each pooled position is named by the tokens that the model's own pooling mixes in it."""
+    model = loaded("MASKED_LM", "funnel", **changes)
+    capture = av.capture(model, inputs={"input_ids": ids()})
+    tokens, mixed = capture.tokens, [torch.eye(13)]
+    for _ in range(2):
+        mixed.append(model.model.funnel.encoder.attention_structure.pool_tensor(mixed[-1][None])[0])
+    names = []
+    for level in mixed:
+        held = [row.nonzero().flatten().tolist() for row in level]
+        assert all(one == list(range(one[0], one[-1] + 1)) for one in held)
+        spans = [(tokens[one[0]], tokens[one[-1]], len(one)) for one in held]
+        names.append(tuple(a if n == 1 else f"{a}…{b}" for a, b, n in spans))
+    sides = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2)]
+    for group, (queries, keys) in zip(capture.groups, sides, strict=True):
+        part = capture.of(group)
+        assert (part.tokens, part.key_tokens) == (names[queries], names[keys])
 
 
 class Mute(nn.Module):
