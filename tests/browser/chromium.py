@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, Playwright, sync_playwri
 
 PATIENCE = 90
 """Seconds for which a test waits for what has to come. Only a failure takes as long."""
+STALLED = 10
 
 _NAMES = (
     "chromium-headless-shell",  # without a desktop browser's own panels, a quarter quicker
@@ -142,11 +143,16 @@ def choose_row(table: Locator, row: int) -> None:
 
 def wait_idle(page: Page, timeout: float = PATIENCE, settled: float = 0.2) -> None:
     """Wait until Streamlit is connected, has drawn all it has and ran nothing for `settled` s."""
-    end = time.monotonic() + timeout
+    end, nudged = time.monotonic() + timeout, time.monotonic()
     since: float | None = None
     while time.monotonic() < end:
         if not page.evaluate(_IDLE):
             since = None
+            if time.monotonic() - nudged > STALLED:
+                # Seen twice without a display: a frame that was asked for never came, until a
+                # picture of the page was taken.
+                page.screenshot()
+                nudged = time.monotonic()
         elif since is None:
             since = time.monotonic()
         elif time.monotonic() - since >= settled:
