@@ -149,8 +149,8 @@ def wait_idle(page: Page, timeout: float = PATIENCE, settled: float = 0.2) -> No
         if not page.evaluate(_IDLE):
             since = None
             if time.monotonic() - nudged > STALLED:
-                # Seen twice without a display: a frame that was asked for never came, until a
-                # picture of the page was taken.
+                # Seen twice: a frame that was asked for had not come after 90 s. A picture of
+                # the page makes the browser draw one.
                 page.screenshot()
                 nudged = time.monotonic()
         elif since is None:
