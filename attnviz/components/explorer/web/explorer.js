@@ -242,6 +242,7 @@ export class Explorer {
   stop() {
     for (const part of [this.lecture, this.player, this.zooming, this.telling, this.voice]) part?.stop();
     cancelAnimationFrame(this.frame);
+    this.frame = 0; // what is called off is not waited for
     this.depot.leave();
     this.watcher.disconnect();
   }
