@@ -16,8 +16,7 @@ from attnviz.models.loaded import LoadedModel
 from attnviz.models.mask_rule import MaskRule, rule_of
 from attnviz.models.mixers.recorder import MixerRecorder
 from attnviz.models.numbering import absent, numbered
-from attnviz.models.own_code import Found
-from attnviz.models.own_code.pooled_text import pooled_sides
+from attnviz.models.own_code import POOLED, Found
 from attnviz.models.pooling import stacked
 from attnviz.models.prepared import Prepared
 from attnviz.models.recorder import Call
@@ -116,8 +115,9 @@ def assembled(
 def _sides(
     model: LoadedModel, prepared: Prepared, group: str, shape: tuple[int, int]
 ) -> tuple[Axis, Axis]:
-    if model.config.model_type == "funnel":
-        return pooled_sides(model.config, prepared.axes["self"], *shape)
+    pooled = POOLED.get(model.config.model_type)
+    if pooled is not None:
+        return pooled(model.config, prepared.axes["self"], *shape)
     return prepared.sides(group, *shape)
 
 

@@ -32,11 +32,12 @@ def test_a_file_comes_though_the_page_runs_again(
 ) -> None:
     explorer = opened("model")
     page.locator("[data-panel='head'] .menu summary").click()
-    with page.expect_download():
+    with page.expect_download() as download:
         explorer.ask(
             "(explorer.root.querySelector(\"[data-panel='head'] [data-export='html']\").click(),"
             f" [1, 60, 120, 180].map(ms => setTimeout(() => {RUN_AGAIN}.click(), ms)))"
         )
+    assert download.value.path().read_bytes().startswith(b"<!doctype html>")
 
 
 def test_a_head_comes_though_the_page_runs_again(

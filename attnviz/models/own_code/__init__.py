@@ -17,6 +17,7 @@ from attnviz.models.own_code.blocks import block_sparse, neighbours, short_only
 from attnviz.models.own_code.global_local import global_local
 from attnviz.models.own_code.hashed import hashed
 from attnviz.models.own_code.mask_units import mask_units
+from attnviz.models.own_code.pooled_text import pooled_sides
 from attnviz.models.own_code.returned import Found, returned
 from attnviz.models.own_code.summaries import contexts, global_query
 from attnviz.models.own_code.unfolded import unfolded
@@ -42,6 +43,8 @@ FAMILIES: dict[str, Callable[..., list[Found]]] = {
     "yoso": by_angle,
 }
 
+POOLED = {"funnel": pooled_sides}
+"""Families whose later layers read spans of tokens: what stands along a map of given lengths."""
 
 REASONS = {
     "mra": "it approximates its weights at several resolutions inside a kernel of its own",
